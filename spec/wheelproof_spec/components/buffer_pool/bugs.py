@@ -1,4 +1,4 @@
-"""Defects of the buffer pool: each class brings one of them back."""
+"""Defects of the buffer pool: each class reintroduces one of them."""
 
 import sys
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ class DeadWaiterPool(BufferPool):
 
 
 class NoGiveBackPool(BufferPool):
-    """KAFKA-4840: a thread that gives up keeps the part that it had got."""
+    """KAFKA-4840: a thread that gives up keeps the memory that it had gathered."""
 
     def _give_back(self, waiter: Waiter) -> None:
-        """Keep it."""
+        """Keep the gathered memory."""
 
 
 class NoHandOnPool(BufferPool):
-    """KAFKA-4840: a thread that gives up does not hand on the signal that reached it."""
+    """KAFKA-4840: a thread that gives up does not pass on the signal that it received."""
 
     def _signal_next(self) -> None:
         if sys.exception() is None:
@@ -35,7 +35,7 @@ class NoHandOnPool(BufferPool):
 
 
 class NoRefundPool(BufferPool):
-    """KAFKA-4840: a reservation for which no memory could be allocated is not taken back."""
+    """KAFKA-4840: a reservation is not undone if its memory cannot be allocated."""
 
     def _refund(self, loan: Loan) -> None:
         with self._lock:
@@ -43,14 +43,14 @@ class NoRefundPool(BufferPool):
 
 
 class BargingPool(BufferPool):
-    """Kafka's fast path: a newcomer takes what is there, whoever waits."""
+    """Kafka's fast path: a new caller takes free memory even if other threads wait."""
 
     def _may_take_at_once(self, size: int) -> bool:
         return self._has_enough(size)
 
 
 class AnyoneTakesPool(BufferPool):
-    """Kafka's wake-up: a thread that wakes up for no reason takes memory out of turn."""
+    """Kafka's wake-up: a thread with a spurious wake-up takes memory out of turn."""
 
     def _is_next(self, waiter: Waiter) -> bool:
         return waiter in self._waiters
@@ -67,7 +67,7 @@ class NarrowFreeListPool(BufferPool):
 
 
 class TrustingPool(BufferPool):
-    """Kafka's deallocate: takes whatever buffer it is given, also twice."""
+    """Kafka's deallocate: accepts any buffer, also the same buffer twice."""
 
     def _end_loan(self, buffer: ByteBuffer) -> int:
         loan = buffer.receipt
@@ -78,7 +78,7 @@ class TrustingPool(BufferPool):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BufferPoolBug(KnownBug):
-    """A defect of the buffer pool, with the pool that has it."""
+    """A defect of the buffer pool, with the pool class that has it."""
 
     pool_class: type[BufferPool] = BufferPool
 

@@ -1,7 +1,7 @@
-"""The buffer pool: what can be asked of it, what it shows, and what it promises.
+"""The buffer pool as a component: its calls, its observations, and its clauses.
 
-In a driven case an allocation that blocks is left to wait on a thread of its own: the answer to a
-call tells which allocations have ended since the last answer, once every thread waits or has ended.
+In a driven case an allocation that blocks waits on its own thread. The answer to a call comes once
+every thread waits or has ended; it tells which allocations have ended since the last answer.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ CallId = str
 LONGEST_WAITING_FIRST = "longest-waiting-first"
 """The profile of the reference, and the promise of Kafka's documentation (semantics.md 3.10)."""
 KAFKA = "kafka"
-"""Kafka's own: a newcomer is served if there is enough, whoever waits (semantics.md 3.2)."""
+"""Kafka's own: a new caller is served if there is enough, ahead of waiters (semantics.md 3.2)."""
 
 
 class PoolOutcome(StrEnum):
@@ -46,7 +46,7 @@ class PoolOutcome(StrEnum):
 
 
 class PoolFault(StrEnum):
-    """What goes wrong in an allocation because the test wants it to."""
+    """A fault that the test injects into an allocation."""
 
     ALLOCATOR = "allocator"
     METRIC = "metric"
@@ -55,7 +55,7 @@ class PoolFault(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolConfig(Config):
-    """How a pool is made."""
+    """The configuration of a pool."""
 
     component: ClassVar[str] = "buffer_pool"
 
@@ -80,7 +80,7 @@ class Allocate(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocated:
-    """allocate returned a buffer."""
+    """The answer of allocate: a buffer."""
 
     buffer: Annotated[Name, About("a name that no other buffer has while this one is lent")]
     size: Annotated[Count, About("its capacity, the size that was asked for, in bytes")]
@@ -103,7 +103,7 @@ class Queued(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingThreads:
-    """A number of threads that wait."""
+    """The answer of queued: the number of threads that wait."""
 
     count: Annotated[Count, About("how many wait")]
 
@@ -114,7 +114,7 @@ PoolCall = Reset[PoolConfig] | Allocate | Deallocate | Interrupt | Advance | Clo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolObservation:
-    """What is seen after a call; the gauges are None where the pool does not tell."""
+    """The observation after a call; a gauge is None if the pool does not have it."""
 
     ended: Annotated[
         Mapping[Name, PoolOutcome], About("the allocations that ended since the last answer")
@@ -133,7 +133,7 @@ class PoolObservation:
 
 
 class PoolClause(Clause):
-    """What a pool promises."""
+    """The promises of a pool."""
 
     ENDS_ONCE = "BufferPool.CallEndsOnce"
     ENDS_FOR_A_REASON = "BufferPool.CallEndsForAReason"
@@ -154,7 +154,7 @@ class PoolClause(Clause):
 
 
 class PoolLimit(StrEnum):
-    """A part of the domain that is known to be too much for some implementations."""
+    """A part of the domain that some implementations are known not to support."""
 
     TWO_GIB = "Domain.TwoGiBOfPooledBuffers"
     GIVEN_BACK_TWICE = "Domain.BufferGivenBackTwice"
@@ -163,7 +163,7 @@ class PoolLimit(StrEnum):
 
 
 class PoolCapability(Capability):
-    """What a driver of a pool may declare."""
+    """The capabilities that a driver of a pool may declare."""
 
     INTERRUPTION = "interruption", "a thread that waits can be interrupted"
     CLOSE = "close", "the component can be closed"

@@ -1,6 +1,6 @@
 """Random cases of a buffer pool, and the domain that they come from.
 
-Who gives back or interrupts has to know who has got what: there a case waits for its answers.
+A deallocate or an interrupt depends on the buffers that are lent: a case waits for the answers.
 """
 
 import random
@@ -34,16 +34,16 @@ _AMOUNT = (len(_BUFFERS_OF_A_SIZE), len(_OF_TOTAL), len(_RESTS))
 _TIMEOUTS_MS = (0, 5, _PATIENT_MS, _PATIENT_MS)
 _JUMPS_MS = (0, 1, 4, 1_000, 25_000)
 _RARELY = 25
-"""After a close, and outside the domain, little happens: most of a case is neither."""
+"""A close or a call outside the domain is one in so many: little happens after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolDomain:
     """The bounds within which cases are drawn.
 
-    With `wide` pools have many GiB, of which nothing is allocated; with `outside` sizes that are
-    refused are drawn too, with `negative` those below 0 as well, and with `twice` buffers are given
-    back twice. Without `any_size` buffers have the poolable size alone, and pools a multiple of it.
+    With `wide` pools have many GiB, without real memory; with `outside` sizes that are refused are
+    drawn too, with `negative` also sizes below 0, and with `twice` buffers are given back twice.
+    Without `any_size` all buffers have the poolable size, and pools have a multiple of it.
     """
 
     wide: bool = True
@@ -57,23 +57,23 @@ class PoolDomain:
 
     @property
     def beyond(self) -> tuple[int, ...]:
-        """By how much a size may lie outside: above the total, or below 0."""
+        """The excesses of a size outside the domain: above the total, or below 0."""
         above = (1, 2**31) if self.wide else (1,)
         return (*above, -1, -(2**31)) if self.negative else above
 
     @property
     def what_goes_wrong(self) -> tuple[PoolFault | None, ...]:
-        """The faults of an allocation; mostly there is none."""
+        """The faults of an allocation; most of them are None."""
         before = PoolFault.INTERRUPTED_BEFORE
         possible = [one for one in self.faults if self.interruption or one is not before]
         return (*(None,) * 4 * len(PoolFault), *possible)
 
 
 class PoolCases(CaseSpace[PoolCall]):
-    """Buffers are allocated, given back, waited for; in the end all of them are given back."""
+    """Cases that allocate, wait for and give back buffers; at the end all are given back."""
 
     def __init__(self, domain: PoolDomain, judge: LedgerPool) -> None:
-        """Draw within `domain`; `judge` knows what the answers were."""
+        """Draw within `domain`; `judge` knows the answers."""
         self._domain = domain
         self._judge = judge
         amount = _AMOUNT if domain.any_size else (1, 1, 1)
@@ -157,7 +157,7 @@ class _Walk:
                 pass
 
     def give_everything_back(self) -> Iterator[PoolCall | None]:
-        """Then nobody waits, and all memory is there."""
+        """Yield calls after which no call waits and no buffer is lent."""
         yield None
         while lent := self._judge.lent():
             yield from (Deallocate(buffer=name) for name in lent)
@@ -165,7 +165,7 @@ class _Walk:
         yield self._advance(_LONGER_THAN_ANY_WAIT_MS)
 
     def _size(self, buffers: int, of_total: int, rest: int) -> int:
-        """Return a size in the pool's own measure, so that it lands near the boundaries."""
+        """Return a size in units of the pool's buffers, so that it lies near the boundaries."""
         config = self._config
         if not self._domain.any_size:
             return config.poolable_size

@@ -1,8 +1,8 @@
-"""The oracle's pool: a ledger of bytes and a queue of those who wait.
+"""The oracle's pool: a ledger of bytes and a queue of waiting calls.
 
-It knows nothing of free lists and of parts that a waiting thread has gathered: what is not lent can
-be had, by the first in the queue. After each call it is told which calls have ended, and how, once
-nobody can go on; it answers whether the contract allows that. TLA+: FifoAllocator.
+It has no free list, and no memory that a waiting thread has gathered: all memory that is not lent
+is available to the first call in the queue. After each call, once no thread can continue, it gets
+the calls that have ended and their outcomes, and judges them by the contract. TLA+: FifoAllocator.
 """
 
 from collections.abc import Mapping
@@ -36,14 +36,14 @@ class _Waiting:
     size: int
     deadline_ms: int
     latest_ms: int
-    """When it has to have ended: a clock that does not count in whole milliseconds may be late."""
+    """When it must have ended: a clock that does not count in whole milliseconds may be late."""
 
 
 class LedgerPool:
     """A pool on which every operation is instantaneous; follows one case after another."""
 
     def __init__(self, profile: str, tally: Tally) -> None:
-        """Judge by the contract `profile`, and count in `tally` what is tested."""
+        """Judge by the contract `profile`, and count the tested clauses in `tally`."""
         self._barging = profile == KAFKA
         self._tally = tally
         self.now_ms: int
@@ -63,7 +63,7 @@ class LedgerPool:
         return tuple(self._lent)
 
     def as_possible(self, call: PoolCall) -> PoolCall | None:
-        """Return `call`, unless it is about what was never asked for, or never lent."""
+        """Return `call`, or None if its allocation is unknown or its buffer was never lent."""
         match call:
             case Deallocate(buffer=name):
                 again = name in self._given_back and not self._tally.skips(
@@ -108,7 +108,7 @@ class LedgerPool:
         )
 
     def judge_refusal(self, call: PoolCall, refusal: RefusedError) -> Violation | None:
-        """Return what is wrong with refusing a call, if it lies within the domain."""
+        """Return the violation by the refusal of a call, if the call lies within the domain."""
         self._tally.tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
         match call:
             case Allocate(size=size) if not self.in_domain(size):
@@ -146,7 +146,7 @@ class LedgerPool:
     def _judge_ends(
         self, ended: Mapping[CallId, PoolOutcome], newcomer: CallId | None
     ) -> Violation | None:
-        """Take note of the calls that ended since the last one, nobody being able to go on."""
+        """Record and judge the calls that ended since the last call; no thread can continue now."""
         for name, outcome in ended.items():
             violation = self._why_not(name, outcome)
             if violation is not None:
@@ -219,7 +219,7 @@ class LedgerPool:
         return None
 
     def _count_waits(self, call: PoolCall) -> None:
-        """Count what is tested of those who wait when `call` is made."""
+        """Count the clauses that `call` tests on the calls that wait."""
         if not self._waiting:
             return
         tests = self._tally.tests

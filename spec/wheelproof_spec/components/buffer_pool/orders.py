@@ -1,6 +1,6 @@
-"""Small histories of a buffer pool for the general search: who has memory, and who waits.
+"""The model of a buffer pool for the general search of small histories: loans and waiting calls.
 
-Who is served first, and how long anybody waits, is left out (semantics.md 3.2, 3.9).
+The order of service and the lengths of waits are left out (semantics.md 3.2, 3.9).
 """
 
 from collections.abc import Iterable
@@ -24,41 +24,41 @@ Answer = object
 
 _EXHAUSTED = "Exhausted"
 _UNNAMED = "?"
-"""Begins the name of a buffer of which nobody has written who got it."""
+"""The prefix of a buffer's name if no recorded answer names the buffer."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolState:
-    """What is lent, with its size in bytes, and who waits."""
+    """The lent buffers with their sizes in bytes, and the waiting calls."""
 
     lent: frozenset[tuple[str, int]] = frozenset()
     waiting: frozenset[int] = frozenset()
 
 
 class PoolModel(Model[PoolState, Operation, Answer]):
-    """Whoever asks waits; memory is exhausted if there is too little or somebody else waits."""
+    """A pool in which an allocation queues; it may fail if memory is short or others wait."""
 
     def __init__(self, total: int) -> None:
-        """A pool of `total` bytes."""
+        """Make the model of a pool of `total` bytes."""
         self._total = total
 
     def initial_state(self) -> PoolState:
-        """Nothing is lent."""
+        """Return the state without loans."""
         return PoolState()
 
     def waits(self, operation: Operation) -> bool:
-        """An allocation gets in line first."""
+        """Tell whether the operation is an allocation, which first enters the queue."""
         return isinstance(operation, Allocate)
 
     def request(self, state: PoolState, operation: Operation, ticket: int) -> Iterable[PoolState]:
-        """Somebody gets in line."""
+        """Return the states after an allocation has entered the queue."""
         del operation
         return (replace(state, waiting=state.waiting | {ticket}),)
 
     def follow_up(
         self, state: PoolState, operation: Operation, ticket: int, result: Answer | Unknown
     ) -> Iterable[PoolState]:
-        """Somebody gets memory, or gives up."""
+        """Return the states after an allocation has got memory, or has given up."""
         assert isinstance(operation, Allocate)
         free = self._total - sum(size for _, size in state.lent)
         others = state.waiting - {ticket}
@@ -74,11 +74,11 @@ class PoolModel(Model[PoolState, Operation, Answer]):
     def step(
         self, state: PoolState, operation: Operation, result: Answer | Unknown
     ) -> Iterable[PoolState]:
-        """A buffer comes back."""
+        """Return the states after a buffer was given back."""
         del result
         assert isinstance(operation, Deallocate)
         named = [loan for loan in state.lent if loan[0] == operation.buffer]
-        # Nobody has written which buffer it is that an open call has got.
+        # It is unknown which buffer an open call has got.
         unnamed = [loan for loan in state.lent if loan[0].startswith(_UNNAMED)]
         return [replace(state, lent=state.lent - {loan}) for loan in named or unnamed]
 

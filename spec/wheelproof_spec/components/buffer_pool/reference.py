@@ -1,4 +1,4 @@
-"""The reference's BufferPool behind the door of `port`."""
+"""The reference's BufferPool behind the interface `Port`."""
 
 import random
 from collections.abc import Callable
@@ -33,14 +33,14 @@ from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
 from wheelproof_spec.engines.drive.refusals import refused
 
 _WAKE_ORDER_SEED = 0
-"""Threads that are woken together go on in an order that is the same in every run."""
+"""The order in which threads that wake up together continue is the same in every run."""
 
 
 _MILLION = 1_000_000
 
 
 class MetricError(Exception):
-    """What a metric raises that is made to fail."""
+    """The error of a metric that is made to fail."""
 
 
 _ENDS: dict[type[BaseException], PoolOutcome] = {
@@ -150,7 +150,7 @@ class ReferencePoolPort:
         return allocate_stand_in(size)
 
     def record(self, waited_ns: int) -> None:
-        """Fail if the metric of the running call is to; see `WaitTimeSensor`."""
+        """Record a wait, or fail if the running call has that fault; see `WaitTimeSensor`."""
         if self._current_fault() is PoolFault.METRIC:
             raise MetricError
         self._wait_time.record(waited_ns)

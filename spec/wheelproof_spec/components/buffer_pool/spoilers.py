@@ -1,4 +1,4 @@
-"""What breaks one clause of a buffer pool's right history."""
+"""Changes that break one clause of a valid buffer pool history."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,7 +39,7 @@ def _lent(scene: Scene, size: int, name: str = "", answered: int | None = None) 
 
 
 def _overtaken(scene: Scene) -> object:
-    """Somebody waits in vain, while memory goes to another one who asked later."""
+    """Let a thread wait in vain, while memory goes to a thread that asked later."""
     if _total(scene) < 2:
         return False
     waits, look, one_waits = _asked(2), Queued(), WaitingThreads(count=1)
@@ -49,7 +49,7 @@ def _overtaken(scene: Scene) -> object:
 
 
 def _open(act: Callable[[Scene], object]) -> Callable[[Scene], object]:
-    """Act where nothing is lent, and the pool is open."""
+    """Return `act`, restricted to scenes in which the pool was never closed."""
 
     def act_if_open(scene: Scene) -> object:
         if any(isinstance(op.value, Close) for op in scene.ops):

@@ -1,4 +1,4 @@
-"""A pool's case, drawn: the ledger of its memory, who waits, who has a buffer."""
+"""Pictures of a pool's case: the ledger of its memory, the waiting calls, the lent buffers."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ _WIRE = DrivenWire(DEFINITION)
 
 
 class PoolView:
-    """Follows a case on the reference's pool."""
+    """The view of a case, which it runs on the reference's pool."""
 
     def __init__(self, profile: str) -> None:
         del profile
@@ -36,7 +36,7 @@ class PoolView:
         return _WIRE.answer(call, seen)
 
     def picture(self) -> Markup:
-        """Return the ledger."""
+        """Return a picture of the ledger, the clock, the waiting calls and the ended calls."""
         port = self._port
         return Markup("").join(
             [
@@ -56,7 +56,7 @@ class PoolView:
 
 
 def memory_bar(usage: BufferPoolUsage, lent: Sequence[tuple[str, int]]) -> Markup:
-    """Return where the bytes of a pool are; what is `lent` is told by name."""
+    """Return a bar with the places of a pool's bytes; each buffer in `lent` has its name."""
     named = sum(size for _, size in lent)
     return bar(
         [

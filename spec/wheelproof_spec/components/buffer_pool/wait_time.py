@@ -1,8 +1,8 @@
 """The oracle's account of how long calls have waited for memory (semantics.md 3.11).
 
-A call may have waited once from its beginning to its end, or several times, so that what is counted
-while it waits is known as a bound. Which windows the ratio has is up to the implementation: the
-share is that of 30 to 90 s.
+A call may have waited once from its beginning to its end, or several times, so only bounds of the
+counted time are known while it waits. The implementation chooses the windows of the ratio: the
+share is that of the last 30 to 90 s.
 """
 
 from dataclasses import dataclass
@@ -19,32 +19,32 @@ class _Wait:
     began_ms: int
     ended_ms: int | None = None
     counts: bool = True
-    """Whether its time is surely recorded: not if the metric is made to fail."""
+    """Whether its time is recorded for certain: not if the metric is made to fail."""
 
     def length_ms(self, now_ms: int, since_ms: int | None = None) -> int:
-        """Return how long it has been up to now, of the time since then."""
+        """Return the length of the wait up to `now_ms`, and after `since_ms` if that is given."""
         began_ms = self.began_ms if since_ms is None else max(self.began_ms, since_ms)
         ended_ms = now_ms if self.ended_ms is None else self.ended_ms
         return max(ended_ms - began_ms, 0)
 
 
 class WaitTimes:
-    """The waits of a case; a time may be wrong by `slack_ms`."""
+    """The waits of a case; each time may be wrong by `slack_ms`."""
 
     def __init__(self, slack_ms: int) -> None:
         self._slack_ms = slack_ms
         self._waits: dict[str, _Wait] = {}
 
     def begin(self, name: str, now_ms: int, *, counts: bool) -> None:
-        """A call begins."""
+        """Record that a call began."""
         self._waits[name] = _Wait(now_ms, counts=counts)
 
     def end(self, name: str, now_ms: int) -> None:
-        """A call has ended."""
+        """Record that a call has ended."""
         self._waits[name].ended_ms = now_ms
 
     def judge(self, total_ns: int | None, ratio_ppm: int | None, now_ms: int) -> Violation | None:
-        """Return what is wrong with what an implementation tells now."""
+        """Return the violation by the wait times that an implementation reports now."""
         slack_ms = self._slack_ms * len(self._waits)
         waits = self._waits.values()
         ended = [wait for wait in waits if wait.counts and wait.ended_ms is not None]

@@ -1,4 +1,4 @@
-"""Defects of the timer: each class brings one of them back."""
+"""Defects of the timer: each class reintroduces one of them."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from wheelproof_spec.base.known_bug import KnownBug, read_bugs
 
 
 class StaleListBucket(TimerTaskList):
-    """KAFKA-2226: removes an entry that another list holds by now."""
+    """KAFKA-2226: removes an entry even if another list holds it now."""
 
     __slots__ = ()
 
@@ -18,7 +18,7 @@ class StaleListBucket(TimerTaskList):
 
 
 class UnguardedEntryBucket(TimerTaskList):
-    """Adds and removes under the list's monitor alone, without the entry's."""
+    """A bucket that adds and removes under the list's monitor only, without the entry's monitor."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ class UnguardedEntryWheel(TimingWheel):
 
 
 class CancelBlindWheel(TimingWheel):
-    """KAFKA-2226: puts an entry into a bucket without asking whether it was cancelled."""
+    """KAFKA-2226: puts an entry into a bucket even if the entry was cancelled."""
 
     __slots__ = ()
 
@@ -89,7 +89,7 @@ class HalfBuiltOverflowWheel(TimingWheel):
 
 
 class OneBucketWheel(TimingWheel):
-    """A wheel of one bucket as Kafka makes it: no level of it ever spans a future tick."""
+    """A wheel that may have one bucket, as in Kafka: no level of it ever spans a future tick."""
 
     __slots__ = ()
     _fewest_buckets = 1
@@ -102,7 +102,7 @@ class StaleListTimer(SystemTimer):
 
 
 class CancelBlindTimer(SystemTimer):
-    """KAFKA-2226, second variant: what was cancelled is submitted all the same."""
+    """KAFKA-2226, second variant: a cancelled task is submitted anyway."""
 
     _timing_wheel_class = CancelBlindWheel
 
@@ -118,13 +118,13 @@ class HalfBuiltOverflowTimer(SystemTimer):
 
 
 class UnguardedEntryTimer(SystemTimer):
-    """The entry's monitor dropped."""
+    """A timer whose buckets do not lock the entry's monitor."""
 
     _timing_wheel_class = UnguardedEntryWheel
 
 
 class AdvanceAfterFlushTimer(SystemTimer):
-    """Flushes a bucket before the wheel's clock has moved: every entry goes back into it."""
+    """Flushes a bucket before the wheel's clock moves: every entry goes back into the bucket."""
 
     def _expire_bucket(self, bucket: TimerTaskList) -> None:
         bucket.flush(self._add_timer_task_entry)
@@ -132,10 +132,10 @@ class AdvanceAfterFlushTimer(SystemTimer):
 
 
 class PollOutsideLockTimer(SystemTimer):
-    """Kafka's advance: the first bucket is taken before the lock, and without one it gives up."""
+    """Kafka's advance: it polls the first bucket before it locks, and gives up if there is none."""
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
-        """Submit what is due."""
+        """Submit the tasks that are due."""
         require_integer("timeout_ms", timeout_ms, 0)
         self._delay_queue.await_due(timeout_ms)
         bucket = self._delay_queue.poll()
@@ -149,7 +149,7 @@ class PollOutsideLockTimer(SystemTimer):
 
 
 class SubmitAfterTestTimer(SystemTimer):
-    """Kafka's submission: the cancelled test is one step, the submission another."""
+    """Kafka's submission: the test for cancellation and the submission are two separate steps."""
 
     def _add_timer_task_entry(self, entry: TimerTaskEntry) -> None:
         if not self._timing_wheel.add(entry) and not entry.cancelled():
@@ -164,7 +164,7 @@ class OneBucketTimer(SystemTimer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerBug(KnownBug):
-    """A defect of the timer, with the timer and the bucket that have it."""
+    """A defect of the timer, with the timer class and the bucket class that have it."""
 
     timer_class: type[SystemTimer] = SystemTimer
     bucket_class: type[TimerTaskList] = TimerTaskList

@@ -1,8 +1,7 @@
-"""The cases of the timer: what Kafka's own tests ask, where others have gone wrong, and drawn ones.
+"""The cases of the timer: from Kafka's own tests, from known defects of timers, and random ones.
 
-The sources of the named cases are semantics.md 5 and the defects that such timers have had: an
-overflow that runs early, a bucket at the cursor that is a whole turn late, a clock that stands
-still.
+The sources of the named cases are semantics.md 5 and known defects of such timers: an overflow task
+that runs early, a bucket at the cursor that is a full turn late, a clock that stands still.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""The timer: what can be asked of it, what it shows, and what it promises."""
+"""The timer as a component: its calls, its observations, and its clauses."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -28,7 +28,7 @@ TaskId = str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerConfig(Config):
-    """How a timer is made, and how it was used."""
+    """The configuration of a timer, and how a recorded run used it."""
 
     component: ClassVar[str] = "timer"
 
@@ -88,7 +88,7 @@ class Cancel(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancelled:
-    """cancel returned."""
+    """The answer of cancel."""
 
     cancelled: Annotated[bool | Absent, About("whether this call prevented the run")] = ABSENT
 
@@ -107,7 +107,7 @@ class Size(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingTasks:
-    """size returned."""
+    """The answer of size."""
 
     size: Annotated[Count, About("the number of tasks that wait")]
 
@@ -118,7 +118,7 @@ TimerCall = Reset[TimerConfig] | Add | Cancel | Advance | Size
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerObservation:
-    """What one call showed; `cancelled` and `size` are None where the timer does not tell."""
+    """The observation of one call; `cancelled` and `size` are None if the timer lacks them."""
 
     fired: Annotated[
         tuple[Name, ...], About("the tasks that ran since the last answer, in order")
@@ -129,7 +129,7 @@ class TimerObservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerExpectation:
-    """What a step of a vector has to show; what it does not say is open."""
+    """The expected observation of a vector's step; an absent field allows any value."""
 
     fired: Annotated[
         tuple[Name, ...] | None,
@@ -143,7 +143,7 @@ class TimerExpectation:
 
 
 class TimerClause(Clause):
-    """What a timer promises."""
+    """The promises of a timer."""
 
     RUNS_AT_MOST_ONCE = "Timer.RunsAtMostOncePerAdd"
     NEVER_BEFORE_DUE = "Timer.NeverBeforeItIsDue"
@@ -158,7 +158,7 @@ class TimerClause(Clause):
 
 
 class TimerLimit(StrEnum):
-    """A part of the domain that is known to be too much for some implementations."""
+    """A part of the domain that some implementations are known not to support."""
 
     ONE_BUCKET = "Domain.WheelOfOneBucket"
     NEGATIVE_DELAY = "Domain.NegativeDelay"

@@ -32,8 +32,8 @@ TASKS = tuple("abcdefgh")
 class TimerDomain:
     """The bounds within which cases are drawn; times in milliseconds, both ends included.
 
-    A duration has up to `max_buckets` intervals of a level, and from `least` (see `least_delay`)
-    to `most` ticks and milliseconds beside.
+    A duration is 0 to `max_buckets` ticks of a level, plus ticks of the lowest level, plus
+    milliseconds: of each of these from `least_delay` (jumps: 0) to `most`.
     """
 
     min_wheel_size: int = 1
@@ -48,15 +48,15 @@ class TimerDomain:
 
     @property
     def least_delay(self) -> int:
-        """The fewest ticks, and milliseconds, of a delay."""
+        """The smallest number of ticks, and of milliseconds, that is added to a delay."""
         return -self.most if self.negative_delays else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A duration in the wheel's own measure: some intervals of a level, some ticks, and a rest.
+    """A duration in units of the wheel: ticks of a level, ticks of the lowest level, milliseconds.
 
-    Drawn this way a duration lands near the boundaries of buckets and levels whatever the
+    A duration that is drawn this way lies near the boundaries of buckets and levels in every
     configuration, and shrinks towards zero.
     """
 
@@ -72,10 +72,10 @@ class Span:
 
 
 class TimerCases(CaseSpace[TimerCall]):
-    """Adds, cancels, advances and questions for the size, and in the end a jump beyond all of it.
+    """Cases of add, cancel, advance and size calls; each ends with an advance past every due time.
 
-    Each case has its own mix of calls and its own highest level, for some mistakes are seen only
-    where a kind of call is missing or where every duration is short.
+    Each case has its own mix of calls and its own highest level: some defects show only if a kind
+    of call is missing or if every duration is short.
     """
 
     def __init__(
@@ -138,9 +138,9 @@ class TimerCases(CaseSpace[TimerCall]):
 
 
 class _Walk:
-    """Makes calls of drawn steps: it knows the time and what has been added.
+    """Turns drawn steps into calls; it keeps the time and the delays of the added tasks.
 
-    No jump of the clock is longer than the longest of the `delays`.
+    No jump of the clock exceeds the bound `delays`.
     """
 
     def __init__(self, config: TimerConfig, contract: TimerContract, delays: Bound) -> None:
@@ -153,7 +153,7 @@ class _Walk:
         self._calls: list[TimerCall] = [Reset(config=config)]
 
     def through(self, steps: Sequence[DrawnStep]) -> Sequence[TimerCall]:
-        """Return the calls; at their end nothing that was added is left."""
+        """Return the calls; after the last of them no added task is left."""
         for kind, numbers in steps:
             self._take(kind, numbers)
         self._calls += (Advance(to_ms=max(self._now_ms, self._last_due_ms)), Size())

@@ -1,10 +1,10 @@
-"""The timer as a specification of public operations that overlap.
+"""A specification of the timer's public operations, which may overlap.
 
-A waiting task is due at a time and is fired once, unless it is cancelled or added again first. What
-is open is what semantics.md leaves open: an add is two effects, since the task can be cancelled
-before its entry is linked, and an entry that moves during an advance is linked nowhere for a
-moment. So `size` may lack one entry while an advance is under way, and an entry whose task was
-cancelled in such a moment may be counted until an advance clears it (semantics.md 1.11, 1.14).
+A waiting task is due at a time and is fired once, unless it is cancelled or added again first. The
+specification allows what semantics.md leaves open. An add has two effects, since the task can be
+cancelled before its entry is linked. An entry that moves during an advance is in no list for a
+moment. So `size` may miss one entry during an advance, and an entry whose task was cancelled in
+that moment may be counted until an advance clears it (semantics.md 1.11, 1.14).
 """
 
 from collections.abc import Hashable, Iterable
@@ -18,7 +18,7 @@ Task = Hashable
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Adds a task that is due at `due_ms`, after rounding; an earlier add is void (1.12)."""
+    """An add of a task that is due at `due_ms`, after rounding; it voids an earlier add (1.12)."""
 
     task: Task
     due_ms: int
@@ -29,7 +29,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Cancels a task and answers whether it was waiting (1.10)."""
+    """A cancel of a task; its result is whether the task was waiting (1.10)."""
 
     task: Task
 
@@ -39,7 +39,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Fire:
-    """The timer hands a task over to be run while the clock shows `now_ms`."""
+    """The submission of a task to the executor while the clock shows `now_ms`."""
 
     task: Task
     now_ms: int
@@ -50,7 +50,7 @@ class Fire:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """An advance while the clock shows `now_ms`: nothing that was due before it is left (1.18)."""
+    """An advance while the clock shows `now_ms`: no task that was due before it is left (1.18)."""
 
     now_ms: int
 
@@ -60,7 +60,7 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Answers how many entries are linked (1.14)."""
+    """A call of `size`: its result is the number of linked entries (1.14)."""
 
     def __str__(self) -> str:
         return "size()"
@@ -68,7 +68,7 @@ class Size:
 
 TimerOperation = Add | Cancel | Fire | Advance | Size
 TimerResult = bool | int | None
-"""What cancel and size answer; None for the others."""
+"""The results of cancel and size; None for the other operations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +84,11 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerState:
-    """What waits.
+    """The waiting entries, and the state of the calls under way.
 
-    `unbound` are the adds under way whose task was taken from them before they had linked it,
-    `leftovers` counts linked entries that belong to no task, and `owed` says for each advance under
-    way which tasks it has still to see gone.
+    `unbound` has the adds under way that lost their task before they had linked its entry.
+    `leftovers` counts linked entries that belong to no task. `owed` has for each advance under way
+    the tasks that must leave before it may end.
     """
 
     entries: frozenset[_Entry] = frozenset()
@@ -105,20 +105,20 @@ class TimerState:
 
 
 class TimerModel(Model[TimerState, TimerOperation, TimerResult]):
-    """One timer; see the module."""
+    """The model of one timer; see the module."""
 
     def initial_state(self) -> TimerState:
         """Return the empty timer."""
         return TimerState()
 
     def waits(self, operation: TimerOperation) -> bool:
-        """Tell whether it is an add or an advance: they are begun and ended."""
+        """Tell whether the operation is an add or an advance: these have two steps."""
         return isinstance(operation, Add | Advance)
 
     def step(
         self, state: TimerState, operation: TimerOperation, result: TimerResult | Unknown
     ) -> Iterable[TimerState]:
-        """Return the states after a cancel, a fire or a look at the size."""
+        """Return the states after a cancel, a fire or a call of `size`."""
         match operation:
             case Cancel(task):
                 entry = _entry_of(state, task)
@@ -172,7 +172,7 @@ class TimerModel(Model[TimerState, TimerOperation, TimerResult]):
         return [replace(ended, leftovers=left) for left in range(state.leftovers + 1)]
 
     def sizes(self, state: TimerState) -> range:
-        """Return what `size` may answer: one less than is linked, too, during an advance."""
+        """Return the possible results of `size`: during an advance it may miss one linked entry."""
         linked = sum(entry.linked for entry in state.entries)
         if not state.owed:
             return range(linked + state.leftovers, linked + state.leftovers + 1)
@@ -189,11 +189,11 @@ def _gone(state: TimerState, entry: _Entry) -> TimerState:
 
 
 def _without(state: TimerState, entry: _Entry) -> tuple[TimerState, ...]:
-    """Return the states without an entry whose task was taken from it before it was fired."""
+    """Return the states without an entry that lost its task before it was fired."""
     gone = _gone(state, entry)
     if not entry.linked:
         return (replace(gone, unbound=gone.unbound | {entry.ticket}),)
-    # An advance may hold it in its hands just now, and link it again.
+    # An advance may have taken the entry out of its bucket just now, and may link it again.
     return (gone, replace(gone, leftovers=gone.leftovers + 1)) if state.owed else (gone,)
 
 

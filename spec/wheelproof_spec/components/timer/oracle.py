@@ -1,8 +1,8 @@
-"""The oracle's timer: a heap of due times, and the judge that follows an implementation with it.
+"""The oracle's timer: a heap of due times, and a judge that compares an implementation with it.
 
-`HeapTimer` is told after each call which tasks were seen to run, in order, and answers whether the
-contract allows that in this state; where the contract leaves a choice, the observation decides it.
-`TimerOracle` does so with the calls and the answers of a driven case. TLA+: Timer (Add, Cancel,
+After each call `HeapTimer` gets the tasks that ran, in order, and returns whether the contract
+allows that in this state. Where the contract leaves a choice, the observation decides.
+`TimerOracle` does the same with the calls and answers of a driven case. TLA+: Timer (Add, Cancel,
 Fire, Tick).
 """
 
@@ -47,14 +47,14 @@ class HeapTimer(Generic[TaskKey]):
     ) -> None:
         """Make an empty timer whose clock shows `start_ms` milliseconds.
 
-        What is tested is counted in `tally`; what is a known limit there is not judged.
+        `tally` counts the tested clauses; its known limits are not judged.
         """
         self._tick_ms = tick_ms
         self._now_ms = start_ms
         self._contract = contract
         self._tally = tally or Tally()
         self._waiting: dict[TaskKey, _Waiting] = {}
-        # Entries of tasks that were cancelled or added again stay until they surface.
+        # Entries of tasks that were cancelled or added again stay until they reach the top.
         self._heap: list[tuple[int, int, TaskKey]] = []
         self._adds = 0
 
@@ -87,7 +87,7 @@ class HeapTimer(Generic[TaskKey]):
         return self._waiting.pop(task, None) is not None
 
     def advance_to(self, time_ms: int) -> None:
-        """Move the clock to `time_ms` milliseconds; nothing runs until it is observed."""
+        """Move the clock to `time_ms` milliseconds; a task has run only once `observe` gets it."""
         self._now_ms = max(self._now_ms, time_ms)
 
     def size(self) -> int:
@@ -95,10 +95,10 @@ class HeapTimer(Generic[TaskKey]):
         return len(self._waiting)
 
     def observe(self, fired: Sequence[TaskKey], *, advanced: bool) -> Violation | None:
-        """Take note of the tasks that ran during the last call, in the order in which they ran.
+        """Record and judge the tasks that ran during the last call, in the order in which they ran.
 
-        With `advanced` the call was an advance that has returned, after which nothing that is due
-        may be left (semantics.md 1.18). Returns the first rule that is broken, or None.
+        `advanced` says that the call was an advance that has returned: then no task that is due may
+        be left (semantics.md 1.18). Returns the first violation, or None.
         """
         last_due_ms: int | None = None
         for task in fired:
@@ -154,10 +154,10 @@ class HeapTimer(Generic[TaskKey]):
 
 
 class TimerOracle:
-    """Tells after each call of a case whether the contract allows what was seen."""
+    """The judge of a driven case: after each call it judges the outcome by the contract."""
 
     def __init__(self, profile: str, tally: Tally) -> None:
-        """Judge by the contract `profile`, and count in `tally` what is tested."""
+        """Judge by the contract `profile`, and count the tested clauses in `tally`."""
         self._contract = CONTRACTS[profile]
         self._tally = tally
         self._timer = self._fresh(TimerConfig())
@@ -168,11 +168,11 @@ class TimerOracle:
         return self._timer.now_ms
 
     def drain(self) -> Advance:
-        """Return the advance after which nothing waits any more."""
+        """Return the advance after which no task waits."""
         return Advance(to_ms=max(self._timer.latest_due_ms() or 0, self.now_ms))
 
     def as_possible(self, call: TimerCall) -> TimerCall:
-        """Return `call`: every one makes sense at any time."""
+        """Return `call`: every call is possible at any time."""
         return call
 
     def judge(self, call: TimerCall, seen: TimerObservation) -> Violation | None:
@@ -200,7 +200,7 @@ class TimerOracle:
                 )
 
     def judge_refusal(self, call: TimerCall, refusal: RefusedError) -> Violation:
-        """Return what is wrong with refusing a call of the domain (semantics.md 1.17)."""
+        """Return the violation by the refusal of a call of the domain (semantics.md 1.17)."""
         self._tally.tests(TimerClause.ACCEPTS_ITS_DOMAIN)
         return unexpected_refusal(TimerClause.ACCEPTS_ITS_DOMAIN, call, refusal)
 

@@ -1,8 +1,8 @@
-"""Small histories of a timer for the general search: its effects, one by one (Timer.tla).
+"""The model of a timer for the general search of small histories, effect by effect (Timer.tla).
 
-An add reads the clock and then binds; who submits a task is hidden; an advance owes what was due
-when it began. A virtual clock is all that is known of time: histories by a real one are not asked
-about. The order of runs and the size are left out.
+An add reads the clock and then binds its task. The submission of a task is a hidden effect. An
+advance owes the tasks that were due when it began. Only histories with a virtual clock are
+searched. The order of runs and the size are left out.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ _CALLS = {"add", "cancel", "tick", "advance_clock", "run"}
 
 @dataclass(frozen=True, slots=True)
 class TimerState:
-    """The clock; for each waiting task its due time and its add; what open advances owe."""
+    """The clock, the due time and the add of each waiting task, and the adds that advances owe."""
 
     now: int
     waiting: frozenset[tuple[str, int, int]] = frozenset()
@@ -44,29 +44,29 @@ class TimerState:
 
 
 class TimerModel(Model[TimerState, Operation, Answer]):
-    """Add reads the clock and then binds; submission is hidden; an advance owes what was due."""
+    """The model of one timer with its hidden effects; see the module."""
 
     def __init__(self, config: TimerConfig, contract: TimerContract) -> None:
-        """A timer of this configuration that keeps `contract`."""
+        """Make the model of a timer of this configuration under `contract`."""
         self._config, self._contract = config, contract
 
     def initial_state(self) -> TimerState:
-        """Nothing waits."""
+        """Return the state in which no task waits."""
         return TimerState(self._config.start_ms)
 
     def waits(self, operation: Operation) -> bool:
-        """An add has two effects."""
+        """Tell whether the operation is an add, which has two effects."""
         return operation[0] == "add"
 
     def request(self, state: TimerState, operation: Operation, ticket: int) -> Iterable[TimerState]:
-        """The clock is read."""
+        """Return the states after an add has read the clock."""
         del operation
         return (replace(state, readings=state.readings | {(ticket, state.now)}),)
 
     def follow_up(
         self, state: TimerState, operation: Operation, ticket: int, result: Answer | Unknown
     ) -> Iterable[TimerState]:
-        """The task waits, in place of what waited by its name."""
+        """Return the states after an add has bound its task, in place of an earlier add of it."""
         del result
         value = operation[1]
         assert isinstance(value, Add)
@@ -79,7 +79,7 @@ class TimerModel(Model[TimerState, Operation, Answer]):
     def step(
         self, state: TimerState, operation: Operation, result: Answer | Unknown
     ) -> Iterable[TimerState]:
-        """Return what may be after one of the other effects."""
+        """Return the states after one of the other effects."""
         match operation:
             case "tick", Tick(to_ms=to_ms):
                 return (replace(state, now=max(state.now, to_ms)),)
@@ -109,7 +109,7 @@ class TimerModel(Model[TimerState, Operation, Answer]):
 
 
 def _asked(history: WholeHistory) -> Question[Operation, Answer]:
-    """Return the history with what is hidden made explicit."""
+    """Return the history with its hidden effects made explicit."""
     question: Question[Operation, Answer] = Question()
     runs = [op for op in history.ops if isinstance(op.value, Run) and op.type == "invoke"]
     for run in runs:
@@ -132,7 +132,7 @@ def _asked(history: WholeHistory) -> Question[Operation, Answer]:
         else:
             question.end(op.process, op.value)
             if op.f == "add":
-                # Not before its effect: the add's own return comes first.
+                # After the add's own return, so that it does not settle before its effect.
                 question.now(f"settle-{op.index}", ("settle", begun[op.process]), None)
     return question
 

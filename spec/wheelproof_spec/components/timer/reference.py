@@ -1,4 +1,4 @@
-"""The reference's SystemTimer behind the door of `port`."""
+"""The reference's SystemTimer behind the interface `Port`."""
 
 from wheelproof.clock import ManualClock
 from wheelproof.errors import WheelproofError
@@ -64,7 +64,7 @@ class ReferenceTimerPort:
         self._fired: list[TaskId] = []
 
     def _task(self, name: TaskId, delay_ms: int) -> "_NamedTask":
-        """Return the task of this name; with another delay, which is fixed, it is a new one."""
+        """Return the task of this name; another delay needs a new task, since it is fixed."""
         known = self._tasks.get(name)
         if known is not None and known.delay_ms == delay_ms:
             return known

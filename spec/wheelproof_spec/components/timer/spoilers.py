@@ -1,4 +1,4 @@
-"""What breaks one clause of a timer's right history, and what may be varied of one."""
+"""Changes that break one clause of a valid timer history, and changes that keep it valid."""
 
 from dataclasses import replace
 from functools import partial
@@ -38,7 +38,7 @@ from wheelproof_spec.engines.metamorphic.variations import by_a_real_clock
 _RUNNER = "executor"
 _LATENESS_MS = 1_000_000
 _FAR = 10_000_000
-"""More ticks than any history lasts, however far its lines are moved."""
+"""More ticks than any history lasts, even if its lines are moved in time."""
 
 
 def _config(recording: Recording) -> TimerConfig:
@@ -70,7 +70,7 @@ def _runs_early(scene: Scene) -> object:
 
 
 def _out_of_order(scene: Scene) -> object:
-    # With several runners no order is promised, nor by one or by a profile that says so.
+    # No order is promised with several runners, nor if `run_order` is open.
     runners = {op.process for op in scene.ops if isinstance(op.value, Run)} or {_RUNNER}
     assert isinstance(scene.config, TimerConfig)
     if len(runners) > 1 or scene.config.run_order == "open":
@@ -99,7 +99,7 @@ def _late(recording: Recording, dice: Random) -> Recording | None:
         return None
     config = replace(_config(real), lateness_ms=_LATENESS_MS, runs=ABSENT, run_order=ABSENT)
     scene = Scene(replace(real, header=replace(real.header, config=config)), dice)
-    # With two runners no order is promised, so what else is due may wait.
+    # With two runners no order is promised, so other due tasks may wait.
     scene.begin(_added(scene, -_LATENESS_MS), "another runner")
     run = _added(scene, 1)
     return scene.wait(2 * _LATENESS_MS).begin(run, _RUNNER).recording()
@@ -113,7 +113,7 @@ def _own_thread(recording: Recording, dice: Random) -> Recording:
 
 
 def _one_thread(recording: Recording, dice: Random) -> Recording:
-    """Return the history as one thread would have it that keeps to no order."""
+    """Return the history with all runs on one thread, which promises no order."""
     del dice
     config = replace(_config(recording), run_order="open")
     merged = replace(recording, header=replace(recording.header, config=config))
@@ -123,7 +123,7 @@ def _one_thread(recording: Recording, dice: Random) -> Recording:
 
 
 def _rounded(ticks: int, less_ms: int, recording: Recording) -> Recording:
-    """Return the history with delays that are due at the same times by another rounding."""
+    """Return the history with other delays, so that another rounding gives the same due times."""
     sooner_ms = ticks * _config(recording).tick_ms - less_ms
     return recording.with_ops(
         replace(op, value=replace(op.value, delay_ms=op.value.delay_ms - sooner_ms))
@@ -134,7 +134,7 @@ def _rounded(ticks: int, less_ms: int, recording: Recording) -> Recording:
 
 
 def _without_ticks(recording: Recording) -> Recording | None:
-    """Return a history in which a tick is as short as a deadline can be told."""
+    """Return the history if its tick is 1 ms, the resolution of a deadline, else None."""
     return recording if _config(recording).tick_ms == 1 else None
 
 

@@ -1,7 +1,7 @@
-"""A timer's case, drawn: the wheels of its contract, a hand on each, the tasks in their buckets.
+"""Pictures of a timer's case: its wheels, a clock hand on each, the tasks in their buckets.
 
-A task is drawn where a hierarchical wheel holds it whose clocks are up to date; so the pictures
-mean the same whatever the implementation is made of.
+A task is drawn in the bucket where a hierarchical wheel with up-to-date clocks holds it, so the
+pictures mean the same for every implementation.
 """
 
 import math
@@ -77,7 +77,7 @@ def levels(config: TimerConfig, now_ms: int, due_ms: Mapping[str, int]) -> tuple
 
 
 class TimerView:
-    """Follows a case as its contract has it; what the contract leaves open, the answers decide."""
+    """The view of a case under its contract; the answers decide what the contract leaves open."""
 
     def __init__(self, profile: str) -> None:
         self._contract = CONTRACTS[profile]
@@ -85,7 +85,7 @@ class TimerView:
         self._start(TimerConfig())
 
     def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
-        """Make a call and return what is expected of it; see `CaseView`."""
+        """Make a call and return its expected answer; see `CaseView`."""
         call = _WIRE.parse_call(operation, content)
         if isinstance(call, Reset):
             self._start(call.config)
@@ -96,7 +96,7 @@ class TimerView:
         return _WIRE.answer(call, seen)
 
     def picture(self) -> Markup:
-        """Return the wheels, what has just run and what waits."""
+        """Return a picture of the wheels, the tasks that have just run and the waiting tasks."""
         timer = self._timer
         waiting = sorted(timer.due_times().items(), key=lambda item: item[1])
         ran = [chip(task, "done", f"due at {due:,} ms") for task, due in self._ran]
@@ -196,7 +196,7 @@ def _names(buckets: Sequence[Sequence[str]]) -> Iterator[Markup]:
 
 
 def _at(turn: float, radius: float) -> tuple[float, float]:
-    """Return the point at this part of a turn, clockwise from the top."""
+    """Return the point at this fraction of a turn, clockwise from the top."""
     angle = (turn - 0.25) * 2 * math.pi
     return _MIDDLE + radius * math.cos(angle), _HUB + radius * math.sin(angle)
 

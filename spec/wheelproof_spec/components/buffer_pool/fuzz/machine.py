@@ -1,8 +1,8 @@
-"""Threads that take memory of a pool and give it back, interrupt each other and close the pool.
+"""Threads that allocate and deallocate memory, interrupt each other and close the pool.
 
-The machine `buffer_pool` of `wheelproof fuzz`. What they do is recorded, and the history judge says
-whether the pool may have done so. After each burst all memory is looked at, and the queue: nobody
-waits then. A pool that was closed makes room for a new one.
+The machine `buffer_pool` of `wheelproof fuzz`. The calls are recorded, and the history judge
+decides whether the contract allows them. After each burst the available memory and the queue are
+read: no thread waits then. A new pool replaces a closed one.
 """
 
 import threading
@@ -32,7 +32,7 @@ from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCas
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 _TIMEOUTS_MS = {"patiently": 600_000, "hastily": 1, "never": 0}
-"""Who is patient waits longer than a burst may take: if nothing comes, the burst is stuck."""
+"""A patient call waits longer than a burst may take: if it gets no memory, the burst is stuck."""
 
 
 def run_threaded_pool_fuzz(bug: BufferPoolBug, batch: Batch) -> FuzzReport:
@@ -47,7 +47,7 @@ def run_threaded_pool_fuzz(bug: BufferPoolBug, batch: Batch) -> FuzzReport:
 
 
 class PoolUnderTest:
-    """A pool whose threads record what they do."""
+    """A pool whose threads record their calls."""
 
     def __init__(self, pool_class: type[BufferPool], case: ThreadedCase) -> None:
         self._pool_class = pool_class
@@ -57,7 +57,7 @@ class PoolUnderTest:
         self._open()
 
     def run(self, burst: Burst) -> Violation | None:
-        """Run one burst and return what the history breaks."""
+        """Run one burst and return the violation of the history, if any."""
         self._interruptions = Interruptions()
         programs = [[partial(self._call, words) for words in program] for program in burst]
         violation = self._bursts.run(programs, self._calls.look)
@@ -76,7 +76,7 @@ class PoolUnderTest:
                 allocator=self._allocate,
                 wait_time=WaitTime(),
             )
-        # By the object: a buffer that two have at the same time has one name.
+        # Named by the object: a buffer that two threads have at the same time has one name.
         recorder = self._bursts.recorder
         self._calls = RecordedPool(pool, recorder, lambda buffer: f"b{id(buffer)}")
 
@@ -108,7 +108,7 @@ class PoolUnderTest:
 
 
 _QUIET = ("use 1 hastily",) * 3
-"""What stands where a close could: it is rare, since nothing happens in the burst after it."""
+"""The alternatives to a close, which is rare, since nothing happens after it in its burst."""
 
 
 def _setups() -> st.SearchStrategy[Setup]:

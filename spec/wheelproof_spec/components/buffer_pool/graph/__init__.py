@@ -1,1 +1,1 @@
-"""How the states of the buffer pool compare with those of BufferPool.tla."""
+"""Comparison of the buffer pool's states with those of BufferPool.tla."""

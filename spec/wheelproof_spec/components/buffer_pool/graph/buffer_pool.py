@@ -1,6 +1,6 @@
-"""The reference's BufferPool as a program for graph mode: who allocates, closes and interrupts.
+"""The reference's BufferPool as a program for graph mode: threads allocate, close, interrupt.
 
-What is compared with BufferPool.tla is in `buffer_pool_view`.
+The comparison with BufferPool.tla is in `view`.
 """
 
 from collections.abc import Collection, Mapping
@@ -20,7 +20,7 @@ from wheelproof_spec.engines.tlc.states.values import ModelValue, Value, make_fu
 
 NONE = ModelValue(name="None")
 FOREVER = 1_000
-"""A limit that no comparison comes to, in milliseconds."""
+"""A limit that no comparison reaches, in milliseconds."""
 
 _GUARDED: tuple[tuple[type, str], ...] = (
     (BufferPool, "_closed"),
@@ -34,11 +34,11 @@ _REFUSALS = (BufferExhaustedError, ProducerClosedError, ThreadInterruptedError, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Borrowers:
-    """Who borrows what, and who disturbs.
+    """The threads of a configuration: clients that borrow, closers and interrupters.
 
-    `programs` has for each client the sizes in bytes that it allocates and gives back one after the
-    other, `limits_ms` how long it waits at most (others: for ever); for the `unlucky` the
-    allocation of the memory itself may fail; `victims` maps interrupters to clients. Time goes on
+    `programs` maps each client to the sizes in bytes that it allocates and gives back one after the
+    other, `limits_ms` to its longest wait (default: for ever). For the `unlucky` clients the
+    allocation of the memory itself may fail. `victims` maps interrupters to clients. Time advances
     until `max_time_ms`.
     """
 
@@ -52,7 +52,7 @@ class Borrowers:
     max_time_ms: int = 0
 
     def limit_ms(self, client: str) -> int:
-        """Return how long a client waits at most."""
+        """Return the longest wait of a client."""
         return self.limits_ms.get(client, FOREVER)
 
     def constants(self) -> dict[str, Value]:
@@ -75,7 +75,7 @@ class Borrowers:
 
 
 class _Buffer(ByteBuffer):
-    """A stand-in for memory that is told apart from other memory by a cell."""
+    """A stand-in for memory; a cell is the identity of the memory."""
 
     __slots__ = ("_identity",)
 
@@ -89,7 +89,7 @@ class _Buffer(ByteBuffer):
 
 
 class _Bench:
-    """The objects of one run, and what the threads do with them."""
+    """The objects of one run, and the actions of its threads."""
 
     def __init__(self, borrowers: Borrowers, pool_class: type[BufferPool]) -> None:
         self._borrowers = borrowers
@@ -103,7 +103,7 @@ class _Bench:
         )
 
     def threads(self) -> dict[str, Action]:
-        """Return what each thread does."""
+        """Return the action of each thread."""
         borrowers = self._borrowers
         clients = {
             name: partial(self._borrow, name, sizes) for name, sizes in borrowers.programs.items()
@@ -113,7 +113,7 @@ class _Bench:
             for name, action in clients.items()
             if name not in borrowers.victims.values()
         }
-        # Only a thread that another one has started can be interrupted.
+        # Only a thread that another thread has started can be interrupted.
         for name, victim in borrowers.victims.items():
             self.interruptible[victim] = sync.thread(clients[victim], victim)
             threads[name] = partial(_start_and_interrupt, self.interruptible[victim])
@@ -132,7 +132,7 @@ class _Bench:
             self.pool.deallocate(buffer)
 
     def _make(self, size: int) -> ByteBuffer:
-        """Allocate, in a step of its own; fail or not for those who are unlucky."""
+        """Allocate, in a separate step; for an unlucky client the step may fail."""
         outcomes = 2 if self.clock.reader() in self._borrowers.unlucky else 1
         if choose(outcomes):
             raise MemoryError
@@ -140,7 +140,7 @@ class _Bench:
 
 
 def buffer_pool(borrowers: Borrowers, pool_class: type[BufferPool] = BufferPool) -> GraphProgram:
-    """Return the program of a configuration, with another class of pools if need be."""
+    """Return the program of a configuration for a class of pools."""
 
     def build() -> ViewedRun:
         bench = _Bench(borrowers, pool_class)

@@ -1,8 +1,8 @@
-"""The clock of the compared BufferPool: a cell that goes on by steps of its own.
+"""The clock of the compared BufferPool: a cell whose ticks are separate steps.
 
-It knows which of the pool's readings it is asked for. An allocation reads it once for its deadline,
-and then twice for each wait: before, which decides nothing, and after, which decides whether the
-time is over.
+The clock knows the purpose of each reading. An allocation reads it once for its deadline, and then
+twice for each wait: the reading before the wait decides nothing, the reading after it decides
+whether the time is over.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 
 
 class Reading(Enum):
-    """What the clock is read for."""
+    """The purpose of a clock reading."""
 
     DEADLINE = auto()
     BEFORE_WAIT = auto()
@@ -30,7 +30,7 @@ class _Reader:
 
 
 class PoolClock:
-    """The time, and for each client by name how far it is with its allocation."""
+    """The time, and by name the readings and the deadline of each client's allocation."""
 
     def __init__(self, limits_ms: Mapping[str, int]) -> None:
         self.cell = sync.atomic_integer(0, "now")
@@ -39,7 +39,7 @@ class PoolClock:
         self._runtime = sync.current_runtime()
 
     def begin_allocation(self) -> None:
-        """Note that the calling client begins an allocation."""
+        """Record that the calling client begins an allocation."""
         self._readers[self.reader()].readings = 0
 
     def hi_res_clock_ms(self) -> Millis:
@@ -53,12 +53,12 @@ class PoolClock:
         return time_ms
 
     def wait_until(self, lock: sync.Lock, condition: sync.Condition, deadline_ms: Millis) -> None:
-        """Wait to be notified, or to be let go when the time is over."""
+        """Wait for a notification, or for the end of the time."""
         del lock
         condition.wait(deadline_ms)
 
     def tick(self) -> None:
-        """Go on by a millisecond, for ever."""
+        """Tick by one millisecond, in an endless loop."""
         while True:
             forget()
             self.cell.add_and_get(1)
@@ -69,7 +69,7 @@ class PoolClock:
         return self._runtime.caller().name
 
     def reading(self, client: str) -> Reading:
-        """Return what the latest reading of a client was for, or the one under way is."""
+        """Return the purpose of a client's latest reading, or of its reading under way."""
         readings = self._readers[client].readings
         if readings <= 1:
             return Reading.DEADLINE

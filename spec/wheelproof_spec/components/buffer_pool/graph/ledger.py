@@ -1,9 +1,9 @@
-"""The ledger of the oracle's pool against FifoAllocator.tla, call by call.
+"""Comparison of the ledger of the oracle's pool with FifoAllocator.tla, call by call.
 
-The ledger judges what others have done. So it is told of each call with each conceivable outcome:
-which of the waiting calls end with it, and how. What it accepts has to be what the module allows,
-no less and no more. The module serves and releases those who wait step by step, the ledger is told
-when nobody can go on: these steps of the module are finished first.
+The ledger judges observed outcomes. So it gets each call with each conceivable outcome: which of
+the waiting calls end, and how. It must accept exactly what the module allows. The module serves and
+releases waiting threads step by step, but the ledger is told once no thread can continue: these
+steps of the module are finished first.
 """
 
 import copy
@@ -43,7 +43,7 @@ MakeLedger = Callable[[Tally], LedgerPool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Askers:
-    """Which threads ask for how many of `total` bytes, each again as often as it likes."""
+    """The threads and the sizes of `total` bytes that each asks for, any number of times."""
 
     total: int
     sizes: Mapping[str, tuple[int, ...]]
@@ -61,7 +61,7 @@ class Askers:
 
 @dataclass(slots=True, kw_only=True)
 class _Books:
-    """A ledger, and the calls that it was told of: whose each is, and for how many bytes."""
+    """A ledger, and its calls, each with its thread and its size in bytes."""
 
     ledger: LedgerPool
     asked: dict[CallId, tuple[str, int]] = field(default_factory=dict[CallId, tuple[str, int]])
@@ -98,7 +98,7 @@ def strict_ledger(tally: Tally) -> LedgerPool:
 
 
 def ledger_graph(askers: Askers, make_ledger: MakeLedger = strict_ledger) -> ProjectedGraph:
-    """Return every state that accepted calls bring the ledger into."""
+    """Return the graph of all states of the ledger that accepted calls can reach."""
     ledger = make_ledger(Tally())
     config = PoolConfig(total_memory=askers.total, poolable_size=1)
     assert ledger.judge(Reset(config=config), PoolObservation(ended={})) is None
@@ -120,7 +120,7 @@ def _calls(here: _Books, askers: Askers) -> Iterator[tuple[str, _Books]]:
                 asked.asked[name] = thread, size
                 call = Allocate(buffer=name, size=size, max_time_to_block_ms=_FOREVER_MS)
                 for there in asked.accepted(call):
-                    # To be refused, as by a closed pool, changes nothing.
+                    # A refusal, as by a closed pool, changes nothing.
                     if there.ledger.lent() != lent or there.ledger.waiting() != waiting:
                         yield "Allocate", there
     for name in lent:
@@ -140,7 +140,7 @@ def label_of_fifo_allocator(action: str, before: State, after: State) -> str | N
 
 
 def fifo_allocator_under_way(state: State) -> Callable[[str], bool] | None:
-    """Return what goes on by itself: those who wait are released, or the first is served."""
+    """Return which actions need no call: waiting threads leave, or the first one is served."""
     queue, available = state["queue"], state["available"]
     assert isinstance(queue, tuple)
     assert isinstance(available, int)

@@ -1,13 +1,13 @@
-"""BufferPool.tla against the reference's BufferPool: states, steps and what time permits.
+"""Comparison of BufferPool.tla with the reference's BufferPool: states, steps and time.
 
 One step of the module is one operation of the code on the lock, a condition or the clock, together
 with the plain code after it. Compared are all variables that the code has too: the lock, the fields
-of the pool, who sleeps, who has been interrupted, the time and the next step of each thread.
+of the pool, the sleeping threads, the interrupted threads, the time, and each thread's next step.
 
-What each client holds is compared as a sum, for a loan does not tell whose it is; and left out are
-the registers (then, deadline, round, called, thrown) and the history `asked`. Nothing is lost by
-that: a wrong register shows as a wrong step or a wrong sum later. Starting a client that can be
-interrupted, and reading the clock before a wait, are steps of the code alone.
+The memory that clients hold is compared as a sum, since a loan does not name its client. Left out
+are the registers (then, deadline, round, called, thrown) and the history `asked`. This loses
+nothing: a wrong register shows later as a wrong step or a wrong sum. Two steps exist only in the
+code: the start of a client that can be interrupted, and the clock reading before a wait.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ _VARIABLES = (
 
 @dataclass(slots=True, kw_only=True)
 class BufferPoolView(View):
-    """A pool as BufferPool.tla sees it.
+    """The view of a pool in the variables of BufferPool.tla.
 
     `others` are closers and interrupters; `interruptible` has the threads of the clients that may
     be interrupted.
@@ -60,7 +60,7 @@ class BufferPoolView(View):
     max_time_ms: int
 
     def state(self, surroundings: Surroundings) -> State:
-        """Return the variables of BufferPool, as far as they are compared."""
+        """Return the compared variables of BufferPool."""
         held = attributes(self.pool)
         holder = surroundings.holder(held["_lock"])
         waiters = {
@@ -89,12 +89,12 @@ class BufferPoolView(View):
         }
 
     def label(self, step: NextStep) -> str | None:
-        """Return thread and action, where a wake-up is named by its cause; None for no action."""
+        """Return thread and action, a wake-up with the name of its cause; None for no action."""
         action = self._action(step)
         return action if action is None or action == "Tick" else f"{step.thread}: {action}"
 
     def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
-        """Let time go on as MCLater does, and nobody be out of time before it is over."""
+        """Allow a tick as MCLater does, and a TimeOut only after the client's deadline."""
         del surroundings
         if step.thread == CLOCK:
             return self.clock.cell.get() < self.max_time_ms
@@ -127,7 +127,7 @@ class BufferPoolView(View):
         return "ReadClock" if isinstance(thread, ThreadHandle) and _is_new(thread) else "Done"
 
     def _next_step(self, step: NextStep) -> str:
-        """Return the `pc` of a thread that is about to make the step; strange ones tell it."""
+        """Return the `pc` of a thread before the step; for an unknown step return its text."""
         if step.operation == "Get":
             return _READINGS[self.clock.reading(step.thread)]
         known = _STEPS.get(f"{step.site} {step.operation} {step.subject}")
@@ -154,30 +154,30 @@ def _queue(waiter: Waiter) -> tuple[ModelThread, ...]:
 
 
 def _maker(waiter: Waiter, surroundings: Surroundings) -> str:
-    """Return who has made a waiter, which its condition's number tells."""
+    """Return the thread that made a waiter, which follows from the number of its condition."""
     condition = waiter.more_memory
     assert isinstance(condition, ModelCondition)
     return surroundings.threads[maker_of(condition.number)]
 
 
 def project_buffer_pool(state: State) -> State:
-    """Return of a state of the module what is compared."""
+    """Return the compared part of a state of the module."""
     lent = sum(size for _, size in pairs_of(state["held"]) if isinstance(size, int))
     return {**only(state, _VARIABLES), "lent": lent}
 
 
 def label_of_buffer_pool(action: str, before: State, after: State) -> str | None:
-    """Return thread and action; the thread is who changes its `pc`.
+    """Return thread and action; the thread is the one whose `pc` changes.
 
-    Its step before is the action's name, unless the state tells more: then also an operator that
-    has been replaced by another is called by the name of what it replaces.
+    The thread's `pc` before the step is the action's name, unless the state tells more. So an
+    override has the name of the operator that it replaces.
     """
     del action
     if before["now"] != after["now"]:
         return "Tick"
     for variable in ("pc", "called"):
         for thread, old, new in changes_of(variable, before, after):
-            # Only a closer makes the same step twice running, and counts how often.
+            # Only a closer repeats a step without a change of its `pc`; `called` counts that.
             step = old if variable == "pc" else "CloseSignal"
             return f"{thread}: {_name_of(step, new, thread, before)}"
     return None

@@ -1,10 +1,10 @@
 """Judges the history of a buffer pool by a sweep over its ledger (semantics.md 3).
 
 Between the return of `allocate` and the invocation of `deallocate` memory is lent for certain; from
-the invocation of the one to the return of the other it may be. An order of effects that never lends
-more than there is exists exactly if what is lent for certain never exceeds the total: let every
-allocation take effect as late as it can and every return as early. Who was told that memory is
-exhausted needs a moment at which it was, or others who wait.
+the invocation of `allocate` to the return of `deallocate` it may be lent. An order of effects that
+never lends more than the total exists exactly if the memory lent for certain never exceeds it: let
+every allocation take effect as late as possible and every deallocation as early as possible. A
+refusal for exhausted memory needs a moment at which memory was exhausted, or other waiting threads.
 """
 
 from collections import Counter
@@ -34,16 +34,16 @@ INTERRUPTED = "Interrupted"
 
 
 class PoolHistoryJudge:
-    """Answers, event by event, which rule is broken first."""
+    """The judge that returns, event by event, the first violation."""
 
     goes_on_after = frozenset(PoolClause)
 
     def __init__(
         self, config: PoolConfig, clock: MonotonicClock | None, tally: Tally, *, in_turn: bool
     ) -> None:
-        """Begin; without a real clock, how long anybody waited is not judged.
+        """Begin; without a real clock the lengths of waits are not judged.
 
-        `in_turn` says that a newcomer is promised to be behind those who wait.
+        `in_turn` says that a new caller must queue behind the threads that wait.
         """
         self._tests = tally.tests
         self._clock = clock
@@ -60,14 +60,14 @@ class PoolHistoryJudge:
         self._queue = WaitingQueue(tally, in_turn=in_turn)
         self._in_turn = in_turn
         self._interrupts: Counter[str] = Counter()
-        """How often each process was interrupted, and has not said so."""
+        """The interruptions of each process that no call has reported yet."""
         self._lost: dict[int, int] = {}
-        """The sizes of the allocations of which nobody knows what became of them."""
+        """The sizes of the allocations whose outcome is unknown."""
         self._strange: dict[str, set[int]] = {}
-        """Buffers that were taken back and are not known to be lent, and who may have got them."""
+        """Buffers that were taken back without a known loan, and the calls that may own them."""
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
-        """A call begins."""
+        """Record that a call began."""
         value = op.value
         if isinstance(value, Allocate):
             self._request(op, value)
@@ -84,12 +84,12 @@ class PoolHistoryJudge:
         return None
 
     def ended(self, op: HistoryOp[object]) -> Violation | None:
-        """Something that happened is over: nothing depends on that."""
+        """Ignore the end of an event that is not a call: no rule depends on it."""
         del op
         return None
 
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call returned with an answer."""
+        """Record that a call returned with an answer."""
         value, answer = asked.value, op.value
         if isinstance(value, Allocate):
             assert isinstance(answer, Allocated)
@@ -107,7 +107,7 @@ class PoolHistoryJudge:
         return None
 
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call was refused and has had no effect."""
+        """Record that a call was refused and had no effect."""
         value = asked.value
         if isinstance(value, Allocate):
             request = self._requests.pop(asked.index)
@@ -122,7 +122,7 @@ class PoolHistoryJudge:
         return None
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
-        """Nobody knows what becomes of a call: its memory may stay lent for ever."""
+        """Record that a call's outcome is unknown: its memory may stay lent for ever."""
         del op
         request = self._requests.pop(asked.index, None)
         if request is not None:
@@ -132,13 +132,13 @@ class PoolHistoryJudge:
         self._forget_look(asked.index)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
-        """The history ends; every loan may still be out."""
+        """End the history; every loan may still be out."""
         del end, index
-        # An answer that breaks a clause of its own may have settled whose a buffer was not.
+        # An answer with its own violation may have excluded the last call that may own a buffer.
         return self._judge_strange()
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
-        """Return what was not judged."""
+        """Return notes on what was not judged."""
         del end
         found: list[str] = []
         if not self._in_turn:
@@ -169,7 +169,7 @@ class PoolHistoryJudge:
         ledger.change(0, value.size)
 
     def _granted(self, request: Request) -> None:
-        """Somebody got memory, behind whom all others who asked meanwhile may have waited."""
+        """Record that a request got memory; all other open requests may have waited behind it."""
         certain = self._ledger.certain
         for other in self._requests.values():
             other.met_grant = True
@@ -180,7 +180,7 @@ class PoolHistoryJudge:
         self._end_busy_period()
 
     def _end_busy_period(self) -> bool:
-        """Tell whether refusals are left that nothing explains, if nobody asks any more."""
+        """End the period if no request is open; return whether it has unexplained refusals."""
         if self._requests:
             return False
         busy, self._busy = self._busy, BusyPeriod()
@@ -238,7 +238,7 @@ class PoolHistoryJudge:
         )
 
     def _came_after_close(self, call: int) -> bool:
-        """Tell whether an allocation began after close had returned: it is to be refused."""
+        """Tell whether an allocation began after close had returned: it must be refused."""
         if self._closed is None or self._closed > call:
             return False
         return self._tests(PoolClause.CLOSE_RELEASES)
@@ -274,7 +274,7 @@ class PoolHistoryJudge:
             busy.excused = True
         else:
             busy.refused.append(index)
-            # Returns that were under way when it began may have taken effect late.
+            # Deallocations that were under way when the request began may have taken effect late.
             busy.excused = busy.excused or request.possible + request.size > self._total
         if not self._end_busy_period():
             return None
@@ -333,7 +333,7 @@ class PoolHistoryJudge:
         return None
 
     def _take_back_strange(self, value: Deallocate) -> Violation | None:
-        """Blame nobody while an allocation is open whose answer may be this buffer."""
+        """Return the violation, unless the answer of an open allocation may be this buffer."""
         sizes = {call: request.size for call, request in self._requests.items()} | self._lost
         askers = {call for call, size in sizes.items() if value.size in (size, ABSENT)}
         if not askers:
@@ -346,7 +346,7 @@ class PoolHistoryJudge:
             askers.discard(call)
 
     def _judge_strange(self) -> Violation | None:
-        """Judge a buffer that nobody can have got, all who asked having had other answers."""
+        """Return the violation if all calls that may have got a buffer had other answers."""
         for buffer, askers in self._strange.items():
             if not askers:
                 del self._strange[buffer]

@@ -1,4 +1,4 @@
-"""What the judge of a pool's history keeps: loans, requests, and what is lent in all."""
+"""The state of the judge of a pool's history: loans, requests, and the sum of the loans."""
 
 from dataclasses import dataclass, field
 
@@ -9,14 +9,14 @@ class Loan:
 
     size: int
     odd: bool = False
-    """Whether it was lent wrongly: nobody knows what its pool has noted, nor what is right now."""
+    """Whether it was lent wrongly: then the pool's record and the right answers are unknown."""
     returning: int = 0
-    """Calls of deallocate under way for it."""
+    """The number of calls of deallocate under way for it."""
     returned: bool = False
 
     @property
     def certain(self) -> int:
-        """What is lent for certain with it, in bytes."""
+        """The bytes that are lent for certain with this loan."""
         return 0 if self.odd else self.size
 
 
@@ -27,34 +27,34 @@ class Request:
     call: int
     size: int
     certain: int
-    """The most that was lent for certain while the call was under way."""
+    """The maximum of bytes lent for certain while the call was under way."""
     possible: int
-    """The most that can have been lent when it began, the only one to ask."""
+    """The maximum of bytes that can have been lent when the call began, without the call."""
     patient_until_ms: int
-    """Before that it may not be told that memory is exhausted."""
+    """Before this time the call may not be refused for exhausted memory."""
     alone: bool = True
-    """Whether nobody else asked for memory at the same time."""
+    """Whether no other request was open at the same time."""
     met_grant: bool = False
-    """Whether somebody else got memory that asked for it at the same time."""
+    """Whether another request that was open at the same time got memory."""
 
 
 @dataclass(slots=True)
 class BusyPeriod:
-    """A time in which somebody always asks for memory: who was refused without a clear reason.
+    """A period in which a request is always open, and its refusals without a clear reason.
 
-    Who is told that memory is exhausted may have waited behind somebody else, but not all of those
-    who ask at one time can have waited behind each other.
+    A request that is refused for exhausted memory may have waited behind another one, but not all
+    requests that are open at one time can have waited behind each other.
     """
 
     excused: bool = False
-    """Whether there is anything that the refusals could be explained with."""
+    """Whether the period has an event that can explain the refusals."""
     refused: list[int] = field(default_factory=list[int])
-    """Where those refusals are."""
+    """The indices of those refusals."""
 
 
 @dataclass(slots=True)
 class Ledger:
-    """What is lent, for certain and at most; the bounds that open looks at it have seen."""
+    """The bytes lent, for certain and at most, and the bounds for open calls that ask for it."""
 
     total: int
     certain: int = 0
@@ -62,14 +62,14 @@ class Ledger:
     looks: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
 
     def change(self, certain: int, possible: int) -> None:
-        """Move the bounds by so much."""
+        """Change the bounds by these bytes."""
         self.certain += certain
         self.possible += possible
         for call, (least, most) in self.looks.items():
             self.looks[call] = (min(least, self._least()), max(most, self._most()))
 
     def look(self, call: int) -> None:
-        """available_memory is called."""
+        """Record that a call of available_memory began."""
         self.looks[call] = (self._least(), self._most())
 
     def _least(self) -> int:

@@ -1,7 +1,7 @@
-"""Who is known to wait for a pool's memory, and who got some before them (semantics.md 3.10).
+"""The calls known to wait for a pool's memory, and calls that overtook them (semantics.md 3.10).
 
-Nobody records when a thread begins to wait. But a look at the queue that counts everybody who asked
-during it shows that all of them waited at one moment; whoever asks later is behind them.
+A history does not show when a thread begins to wait. But a look at the queue that counts all calls
+open during the look shows that all of them waited at one moment; later calls are behind them.
 """
 
 from dataclasses import dataclass
@@ -15,43 +15,43 @@ from wheelproof_spec.components.buffer_pool.component import PoolClause
 class _Asker:
     asked: int
     waited: int | None = None
-    """By when it waited for sure: the index of the end of the first look that showed it."""
+    """The index by which it waited for certain: the end of the first look that showed it."""
     overtaken: int | None = None
-    """Where somebody had got memory who had asked after that."""
+    """The index at which a call that began after that had got memory."""
     was_seen: bool = False
-    """Whether it waited all the same after that."""
+    """Whether a look showed that it still waited after that."""
 
 
 @dataclass(slots=True)
 class _Look:
     began: int
     askers: int
-    """How many asked for memory at some time during the look."""
+    """The number of calls that were open at some time during the look."""
     most: int
-    """How many did so at one time."""
+    """The greatest number of them at one time."""
 
 
 class WaitingQueue:
-    """The calls of allocate under way, and the looks at how many of them wait."""
+    """The calls of allocate under way, and the looks at the number of them that wait."""
 
     def __init__(self, tally: Tally, *, in_turn: bool) -> None:
-        """`in_turn` says that a newcomer is promised to be behind those who wait."""
+        """Begin; `in_turn` says that a new caller must queue behind the threads that wait."""
         self._tests = tally.tests
         self._in_turn = in_turn
         self._askers: dict[int, _Asker] = {}
         self._looks: dict[int, _Look] = {}
         self.tested = False
-        """Whether somebody who waited for sure has got no memory: only then is the order judged."""
+        """Whether a call that waited for certain got no memory: only then the order is judged."""
 
     def asks(self, call: int) -> None:
-        """A call of allocate begins."""
+        """Record that a call of allocate began."""
         self._askers[call] = _Asker(call)
         for look in self._looks.values():
             look.askers += 1
             look.most = max(look.most, len(self._askers))
 
     def granted(self, call: int, index: int, size: int) -> None:
-        """It got memory, which nobody has to wait for who asks for none."""
+        """Record that a call got memory; a call for 0 bytes does not have to wait for others."""
         mine = self._askers.pop(call)
         for asker in self._askers.values():
             behind = asker.waited is not None and asker.waited < mine.asked
@@ -59,7 +59,7 @@ class WaitingQueue:
                 asker.overtaken = index
 
     def refused(self, call: int, size: int) -> Violation | None:
-        """It got none; that is wrong if others got some that came later, while it waited."""
+        """Record that a call got no memory; return the violation if a later call overtook it."""
         mine = self._askers.pop(call)
         if not self._in_turn or mine.waited is None:
             return None
@@ -73,19 +73,19 @@ class WaitingQueue:
         )
 
     def ends(self, call: int) -> None:
-        """Nobody knows what becomes of it."""
+        """Record that the outcome of a call is unknown."""
         self._askers.pop(call, None)
 
     def look(self, call: int) -> None:
-        """queued is called."""
+        """Record that a call of queued began."""
         self._looks[call] = _Look(call, len(self._askers), len(self._askers))
 
     def forget_look(self, call: int) -> None:
-        """It has no answer."""
+        """Record that a call of queued has no answer."""
         self._looks.pop(call, None)
 
     def looked(self, call: int, index: int, count: int) -> Violation | None:
-        """It has answered."""
+        """Record the answer of a call of queued; return the violation if it counts too many."""
         look = self._looks.pop(call)
         self._tests(PoolClause.WAITERS_ARE_LIVE)
         if count > look.most:

@@ -1,7 +1,7 @@
 """The buffer pool: allocations that wait, time out, are interrupted, fail, and a pool that closes.
 
-A wait that says FOREVER has no time-out at all, so that a wake-up that is lost shows as a thread
-that waits for ever; any other time-out may fire at any moment. TLA+: BufferPool.
+A wait of FOREVER has no time-out, so a lost wake-up shows as a thread that waits for ever.
+Any other time-out may fire at any moment. TLA+: BufferPool.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ _POOLABLE = 2
 
 
 class PatientClock:
-    """The runtime's clock; a wait until FOREVER ends by a notification alone."""
+    """The runtime's clock; a wait until FOREVER ends only by a notification."""
 
     def __init__(self) -> None:
         self._runtime = sync.current_runtime()
@@ -48,7 +48,7 @@ class PatientClock:
         return self._runtime.monotonic_ms()
 
     def wait_until(self, lock: sync.Lock, condition: sync.Condition, deadline_ms: Millis) -> None:
-        """Wait to be notified, and if it is not FOREVER, until the time is over."""
+        """Wait for a notification, or until the deadline if it is not FOREVER."""
         del lock
         if deadline_ms >= FOREVER:
             condition.wait()
@@ -57,12 +57,12 @@ class PatientClock:
 
 
 class SensorError(Exception):
-    """What the metric raises."""
+    """The error of the failing metric."""
 
 
 class _FailingSensor:
     def record(self, waited_ns: int) -> None:
-        """Raise, or not."""
+        """Raise SensorError or not: the explorer tries both."""
         del waited_ns
         if choose(2):
             raise SensorError
@@ -75,11 +75,11 @@ _LEAVES = (
     MemoryError,
     SensorError,
 )
-"""How an allocation may end without a buffer."""
+"""The errors by which an allocation may end without a buffer."""
 
 
 class PoolBench(Bench):
-    """A pool, what is on loan at the beginning, and how it has to look in the end."""
+    """A pool, its loans at the beginning, and the checks of its final state."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class PoolBench(Bench):
         self.pool.deallocate(buffer)
 
     def use_in_turn(self, size: int) -> None:
-        """Allocate and give back; whoever waited before the call is served before it returns."""
+        """Allocate and give back; threads that waited before are served before allocate returns."""
         waiting = self.pool.queued()
         buffer = self.pool.allocate(size, FOREVER)
         still_waiting = self.pool.queued()
@@ -120,19 +120,19 @@ class PoolBench(Bench):
         assert still_waiting == 0 or waiting == 0, "went before a thread that had waited longer"
 
     def give_back(self, *numbers: int) -> None:
-        """Give back what was on loan at the beginning; all of it without numbers."""
+        """Give back these loans of the beginning; all of them without numbers."""
         for number in numbers or range(len(self._held)):
             self.pool.deallocate(self._held[number])
 
     def give_back_or_be_refused(self) -> None:
-        """Give all of it back, which may have been done already."""
+        """Give all loans back; the pool refuses if they were given back already."""
         try:
             self.give_back()
         except ValueError:
             return
 
     def look(self) -> None:
-        """Raise unless what can be asked lies within its bounds."""
+        """Raise unless each gauge lies within its bounds, and the memory adds up."""
         for memory in (self.pool.available_memory(), self.pool.unallocated_memory()):
             assert 0 <= memory <= self.pool.total_memory, f"{memory} bytes"
         assert 0 <= self.pool.queued() <= 2, "more wait than there are threads"
@@ -148,7 +148,7 @@ class PoolBench(Bench):
         assert found == self.pool.total_memory, f"{usage} is not {self.pool.total_memory} bytes"
 
     def check(self) -> None:
-        """Raise unless all memory is back and nobody waits, and a wrong size is refused."""
+        """Raise unless all memory is back, no thread waits, and wrong numbers are refused."""
         self.audit()
         for wrong in WRONG_NUMBERS:
             for call in (self.pool.allocate, BufferPool):
@@ -172,7 +172,7 @@ _GUARDED = (
     PlainField(owner=PooledMemory, name="_non_pooled_available_memory"),
     PlainField(owner=BufferPool, name="_closed"),
 )
-"""What the pool's lock guards and can be replaced."""
+"""The fields that the pool's lock guards and that can be replaced."""
 
 
 def _build(row: Row, pool_class: type[BufferPool]) -> Scenario:
@@ -193,7 +193,7 @@ PROGRAMS, FAILING = programs_of(
 
 
 def pairs_with(pool_class: type[BufferPool]) -> tuple[Program, ...]:
-    """Return the pairs with a class of pool."""
+    """Return the pairs for a class of pool."""
     return pairs_of(__file__, _build, pool_class, plain_fields=_GUARDED)
 
 

@@ -1,1 +1,1 @@
-"""What of the pool of buffers is proved for any number of threads, and any sizes."""
+"""Properties of the buffer pool that are proved for any number of threads and any sizes."""

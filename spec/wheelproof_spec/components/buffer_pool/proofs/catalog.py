@@ -1,4 +1,4 @@
-"""The proof of the pool of buffers, and what ties it to its module."""
+"""The proof of the buffer pool, and its tie to the TLA+ module."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ def _buffer_pool() -> Proof:
     proof = written.proof()
 
     def hidden(tables: Tables) -> dict[str, Value]:
-        """Return the queue as a sequence, and how many waiters each closer has told."""
+        """Return the queue as a sequence, and the number of waiters each closer has signalled."""
         names = ("Clients", "Closers", "waits", "ahead", "told")
         kinds = {name: tables(written.fields[name]) for name in names}
         queue = [name for (name,), is_in in kinds["waits"].items() if is_in]

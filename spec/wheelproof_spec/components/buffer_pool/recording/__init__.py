@@ -1,1 +1,1 @@
-"""Work under which the reference's buffer pool is recorded, and how its calls are."""
+"""The load under which the reference's pool is recorded, and the recording of its calls."""

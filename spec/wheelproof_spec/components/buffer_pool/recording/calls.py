@@ -1,4 +1,4 @@
-"""The calls of a buffer pool, each written down as it is made."""
+"""The calls of a buffer pool, each recorded as it is made."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +16,7 @@ from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 
 class RecordedPool:
-    """A pool of the reference; `name_of` says how its buffers are called."""
+    """A pool of the reference; `name_of` names its buffers."""
 
     def __init__(
         self, pool: BufferPool, recorder: LoadRecorder, name_of: Callable[[ByteBuffer], str]
@@ -26,7 +26,7 @@ class RecordedPool:
         self._name_of = name_of
 
     def allocate(self, size: int, max_time_to_block_ms: int) -> ByteBuffer | None:
-        """Return a buffer, or None if there is none."""
+        """Return a buffer, or None if the call got none."""
         lent: list[ByteBuffer] = []
 
         def allocate() -> Allocated:
@@ -44,11 +44,11 @@ class RecordedPool:
         self._recorder.do(asked, partial(self._pool.deallocate, buffer))
 
     def close(self) -> None:
-        """Close."""
+        """Close the pool."""
         self._recorder.do(Close(), self._pool.close)
 
     def look(self) -> None:
-        """Ask for the memory, and for how many wait."""
+        """Ask for the available memory and the number of waiting threads."""
         pool, call = self._pool, self._recorder.call
         call(AvailableMemory(), lambda: Memory(size=pool.available_memory()))
         call(Queued(), lambda: WaitingThreads(count=pool.queued()))

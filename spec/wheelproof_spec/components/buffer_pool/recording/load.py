@@ -1,4 +1,4 @@
-"""Callers that allocate more than there is, keep a few buffers and give them back."""
+"""Callers that allocate more than the total, keep a few buffers and give them back."""
 
 import random
 from collections import deque
@@ -17,7 +17,7 @@ _LONGEST_BLOCK_MS = 20
 
 
 class _NamedBuffer(ByteBuffer):
-    """A buffer that is called as its memory is: whoever else has the memory has the same name."""
+    """A buffer with the name of its memory: all buffers over the same memory have that name."""
 
     __slots__ = ("name",)
 
@@ -31,7 +31,7 @@ class _NamedBuffer(ByteBuffer):
 
 
 class BufferPoolLoad:
-    """A pool; if the callers are hurried, it is closed while others wait for memory."""
+    """A pool; if the callers are hurried, it is closed while some of them wait for memory."""
 
     def __init__(self) -> None:
         self._names = count()

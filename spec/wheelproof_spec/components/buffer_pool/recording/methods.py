@@ -1,4 +1,4 @@
-"""How the public calls of the reference's buffer pool are recorded."""
+"""Recording of the public calls of the reference's buffer pool."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -23,7 +23,7 @@ _P = ParamSpec("_P")
 
 
 class PoolRecorder:
-    """Records buffer pools."""
+    """The recorder of buffer pools."""
 
     def __init__(self, writer: HistoryWriter) -> None:
         self._writer = writer

@@ -1,8 +1,7 @@
-"""Theorems about advancing the clock and re-inserting what a bucket held (semantics.md 1.4 - 1.8).
+"""Theorems about clock advances and the re-insertion of bucket entries (semantics.md 1.4 - 1.8).
 
-Each function is a theorem: whatever meets the preconditions, the postcondition holds. A level has
-the tick `tick_ms`; the level above it has the tick `tick_ms * wheel_size`. All times are in
-milliseconds.
+Each function is a theorem: if its preconditions hold, its postcondition holds. A level has the tick
+`tick_ms`; the level above it has the tick `tick_ms * wheel_size`. All times are in milliseconds.
 """
 
 from wheelproof.timer.arithmetic import (
@@ -54,7 +53,7 @@ def reinsertion_is_not_early(
 ) -> bool:
     """Tell whether an entry handed down is submitted: only in the tick in which it is due.
 
-    `clock_number` is the tick of the level above that its bucket stood for.
+    `clock_number` is the tick of the level above that the entry's bucket stood for.
 
     pre: tick_ms > 0
     pre: wheel_size > 0
@@ -101,7 +100,7 @@ def clocks_of_two_levels_agree(time_ms: int, tick_ms: int, wheel_size: int) -> i
 
 
 def clock_goes_to_the_later_tick(clock_number: int, time_ms: int, tick_ms: int) -> int:
-    """Return a clock that stood on a tick, advanced: it stands on that tick or on a later one.
+    """Return a clock after an advance: it stands on its old tick or on a later one.
 
     pre: tick_ms > 0
     post: _ == max(clock_number, virtual_id(time_ms, tick_ms)) * tick_ms

@@ -1,7 +1,7 @@
 """Theorems about the choice of the level and the number of levels (semantics.md 1.3).
 
-Each function is a theorem: whatever meets the preconditions, the postcondition holds. All times are
-in milliseconds; every level's clock is the clock of level 0, truncated to the level's own tick.
+Each function is a theorem: if its preconditions hold, its postcondition holds. All times are in
+milliseconds; every level's clock is the clock of level 0, truncated to the level's own tick.
 """
 
 from wheelproof.timer.arithmetic import (
@@ -15,7 +15,7 @@ from wheelproof.timer.arithmetic import (
 def overflow_is_not_expired_above(
     expiration_ms: int, current_time_ms: int, interval_ms: int
 ) -> bool:
-    """Tell whether the level above rejects what lies beyond this level: never.
+    """Tell whether the level above rejects an entry that lies beyond this level: never.
 
     The level above has this level's interval as its tick.
 

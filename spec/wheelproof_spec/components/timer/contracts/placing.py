@@ -1,8 +1,8 @@
 """Theorems about putting an entry into a bucket (semantics.md 1.3, 1.8, 1.18).
 
-Each function is a theorem: whatever meets the preconditions, the postcondition holds. All times are
-in milliseconds; tick and wheel size are any positive integers. A clock that has to stand on a tick
-is given as the number of that tick.
+Each function is a theorem: if its preconditions hold, its postcondition holds. All times are in
+milliseconds; tick and wheel size are any positive integers. A clock that has to stand on a tick is
+given as the number of that tick.
 """
 
 from wheelproof.timer.arithmetic import (
@@ -24,9 +24,9 @@ def expired_once_its_tick_is_reached(expiration_ms: int, clock_number: int, tick
 
 
 def bucket_is_ahead_of_the_clock(expiration_ms: int, clock_number: int, tick_ms: int) -> int:
-    """Return how far ahead of the clock the bucket of an entry is that has not expired.
+    """Return how far the bucket of an unexpired entry is ahead of the clock.
 
-    It is a tick at least, so advancing the clock to a bucket never moves it back.
+    It is at least one tick, so advancing the clock to a bucket never moves it back.
 
     pre: tick_ms > 0
     pre: not already_expired(expiration_ms, clock_number * tick_ms, tick_ms)
@@ -55,10 +55,10 @@ def queued_bucket_keeps_its_key(
 ) -> int:
     """Return the bucket of an entry that is added while a bucket still waits in the queue.
 
-    The one that waits stands for tick turn * size + position and is `left` ticks ahead of the
-    clock: less than a turn when it was queued, and nearer since. The new entry's tick is `ahead` of
-    the clock. If both use one bucket, both have one virtual id: the key of a queued bucket never
-    changes (semantics.md 1.18).
+    The waiting bucket stands for tick turn * size + position and is `left` ticks ahead of the
+    clock: less than a turn when it was queued, and less since then. The new entry's tick is `ahead`
+    ticks ahead of the clock. If both use the same bucket, both have the same virtual id: the key of
+    a queued bucket never changes (semantics.md 1.18).
 
     pre: 0 <= position < wheel_size
     pre: 0 < left < wheel_size
@@ -86,7 +86,7 @@ def bucket_under_the_clock_stays_empty(
 def one_bucket_holds_nothing(expiration_ms: int, current_time_ms: int, tick_ms: int) -> bool:
     """Tell whether a wheel of one bucket takes an entry: never, since it spans one tick.
 
-    This is why a wheel has two buckets at least.
+    This is why a wheel has at least two buckets.
 
     pre: tick_ms > 0
     post: not _

@@ -1,4 +1,4 @@
-"""The reference behind its door, with a bound on the steps of a single call."""
+"""The reference's port, with a bound on the steps of a single call."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class BoundedReferencePort:
-    """A ReferenceTimerPort of `timer_class` that breaks down where a call would not end."""
+    """A ReferenceTimerPort of `timer_class` that raises BrokenDownError if a call does not end."""
 
     def __init__(self, timer_class: type[SystemTimer] = SystemTimer) -> None:
         self._limit = StepLimit(STEPS_OF_A_CALL)

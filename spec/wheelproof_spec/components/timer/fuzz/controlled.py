@@ -1,6 +1,6 @@
 """The threaded machine under the controlled runtime: Hypothesis draws the calls and the schedule.
 
-What it finds repeats itself, so Hypothesis shrinks it: to few calls, and to few switches.
+Its findings are reproducible, so Hypothesis shrinks them to few calls and few switches.
 """
 
 import itertools
@@ -24,9 +24,9 @@ from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, setup_line
 
 SWITCH_ONE_IN = (3, 10, 30)
-"""How rarely the schedule switches: at one choice in so many."""
+"""The schedule switches threads at one in so many choices."""
 BURSTS = 3
-"""How many bursts a case has at most, but for the one that lets everything expire."""
+"""The maximum number of bursts of a case, without the one that lets everything expire."""
 
 _FEW_TASKS = TASKS[:3]
 _DOMAIN = TimerDomain(max_level=2, max_wheel_size=4, max_tick_ms=3, max_start_ms=20)
@@ -57,9 +57,9 @@ def _machine(timer_class: type[SystemTimer], recorder: Recorder) -> type[RuleBas
         st.tuples(add, cancel).map(_joined),
         st.tuples(add, add, cancel, advance).map(_joined),
     )
-    # The second branch is there since a race needs two.
+    # The second branch gives two programs, since a race needs two threads.
     programs = st.lists(program, max_size=1).map(tuple) | st.tuples(program, program)
-    # Half of all durations are one of two, so that tasks share a bucket and the clock reaches it.
+    # Half of all durations have one of two values: tasks share a bucket, and the clock reaches it.
     near = st.builds(Span, st.just(0), st.integers(0, 1), st.just(0), st.just(0))
     delay, jump = near | delays(_DOMAIN), near | jumps(_DOMAIN)
     tasks = len(_FEW_TASKS)
@@ -113,7 +113,7 @@ def _machine(timer_class: type[SystemTimer], recorder: Recorder) -> type[RuleBas
             if not burst or stage is None:
                 return
             stage.schedule = schedule
-            # What is drawn may end the case in the middle of a burst.
+            # A draw may end the case in the middle of a burst.
             self._failed = True
             violation = self._timer.run(burst, last=last)
             self._failed = violation is not None

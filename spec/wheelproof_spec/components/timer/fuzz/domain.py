@@ -1,4 +1,4 @@
-"""What Hypothesis draws for a timer: configurations, delays, jumps of the clock."""
+"""Hypothesis strategies for a timer: configurations, delays, jumps of the clock."""
 
 from hypothesis import strategies as st
 

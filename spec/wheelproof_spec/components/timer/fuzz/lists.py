@@ -35,7 +35,7 @@ _STEPS_OF_A_FLUSH = 1_000
 
 
 class ListClause(Clause):
-    """What the lists of a timer promise, which this machine alone can see."""
+    """The promises of a timer's lists, which only this machine can check."""
 
     FLUSH_ENDS = "Timer.FlushEnds"
     LINKS_ARE_CONSISTENT = "Timer.LinksAreConsistent"

@@ -1,8 +1,8 @@
 """Adders, cancellers and an advancing thread on a real SystemTimer: the machine `timer`.
 
-Each burst of calls at the same time records itself; then the history judge says whether the timer
-may have done so (semantics.md 1.2, 1.5, 1.10 - 1.13, 1.18). With real threads the machine has the
-timer's lists too, more contended, and it can be run under the controlled runtime.
+Each burst of concurrent calls is recorded; then the history judge decides whether the contract
+allows it (semantics.md 1.2, 1.5, 1.10 - 1.13, 1.18). With real threads the machine also fuzzes the
+timer's lists, under more contention. It can also run under the controlled runtime.
 """
 
 from hypothesis import strategies as st
@@ -43,7 +43,7 @@ def run_threaded_timer_fuzz(bug: TimerBug, batch: Batch) -> FuzzReport:
 
 
 def _setup(config: TimerConfig, spans: tuple[Span, ...]) -> Setup:
-    # One delay a task and case, so that adding again means the same task object.
+    # One delay per task and case, so that a second add uses the same task object.
     delay_ms = {task: span.millis(config) for task, span in zip(_FEW_TASKS, spans, strict=True)}
     return setup_of(config, delay_ms)
 

@@ -1,4 +1,4 @@
-"""What the threads of a timer under test are: real ones, or those of the controlled runtime."""
+"""The threads of a timer under test: real threads, or threads of the controlled runtime."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -13,23 +13,23 @@ from wheelproof_spec.engines.fuzz.controlled_threads import ControlledThreads
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime, Preemption
 
 Programs = Sequence[Sequence[tuple[str, Callable[[], object]]]]
-"""The calls of each thread: in words, and what makes them."""
+"""The calls of each thread: each in words, with the function that makes the call."""
 
 
 class TimerStage(Protocol):
-    """Where a timer under test is set up and runs its bursts."""
+    """The environment in which a timer under test is set up and runs its bursts."""
 
     @property
     def process(self) -> Callable[[], str] | None:
-        """What names the current thread, if it is none of the operating system."""
+        """The function that names the current thread; None for threads of the operating system."""
         ...
 
     def alone(self) -> AbstractContextManager[None]:
-        """Enter a block in which nobody else runs; the timer is made in one."""
+        """Enter a block in which no other thread runs; the timer is made in such a block."""
         ...
 
     def run(self, programs: Programs) -> None:
-        """Run the programs at the same time; raises BurstError if one does not come to its end."""
+        """Run the programs at the same time; raises BurstError if a program does not end."""
         ...
 
     def close(self) -> None:
@@ -38,9 +38,9 @@ class TimerStage(Protocol):
 
 
 class RealThreads:
-    """Threads of the operating system; the preemption makes them change places.
+    """Threads of the operating system; the preemption makes them switch.
 
-    The same preemption makes similar, though never surely the same, interleavings.
+    The same preemption gives similar interleavings, but not always the same ones.
     """
 
     process = None
@@ -57,11 +57,11 @@ class RealThreads:
         run_burst([[call for _, call in program] for program in programs])
 
     def close(self) -> None:
-        """Every burst has ended its threads."""
+        """Do nothing: every burst has ended its threads."""
 
 
 class DrawnThreads:
-    """Threads of the controlled runtime; `schedule` decides, burst by burst, who runs."""
+    """Threads of the controlled runtime; `schedule` decides in each burst which thread runs."""
 
     def __init__(self) -> None:
         self.schedule: Draw = keep_running

@@ -42,7 +42,7 @@ def setup_of(config: TimerConfig, delay_ms: dict[TaskId, int]) -> Setup:
 
 
 class TimerUnderTest:
-    """The timer and its tasks, which record what they do, on a stage that has the threads."""
+    """A timer and its tasks, whose calls and runs are recorded, on a stage that has the threads."""
 
     def __init__(self, timer_class: type[SystemTimer], setup: Setup, stage: TimerStage) -> None:
         values = dict(setup)
@@ -85,9 +85,9 @@ class TimerUnderTest:
             return self._clock.hi_res_clock_ms()
 
     def run(self, burst: Burst, *, last: bool = False) -> Violation | None:
-        """Run one burst, look at the size, and return what the history breaks.
+        """Run one burst, ask for the size, and return the violation of the history, if any.
 
-        With the `last` one the history ends, and whatever is left to run should have run.
+        The `last` burst ends the history: then every submitted task must have run.
         """
         programs = [[(words, self._call(words)) for words in program] for program in burst]
         violation = self._bursts.judge(lambda: self._stage.run(programs), self._look)
@@ -95,19 +95,19 @@ class TimerUnderTest:
         return self._bursts.finish() if last and violation is None else violation
 
     def drain(self) -> Burst:
-        """Return the burst after which nothing waits and nothing is linked."""
+        """Return the burst after which no task waits and no entry is linked."""
         beyond_ms = self.now_ms + self._longest_ms + self._config.tick_ms
         return ((f"clock to {beyond_ms}", "advance"),)
 
     def finish(self) -> Violation | None:
-        """Let everything expire, unless a burst was wrong, and close the timer."""
+        """Let everything expire, unless a burst had a violation, and close the timer."""
         try:
             return None if self._broken else self.run(self.drain(), last=True)
         finally:
             self.close()
 
     def advancing(self, jumps: Iterable[Span]) -> Burst:
-        """Return the program of a thread that advances the clock by jumps; none without any."""
+        """Return the program of a thread that advances the clock by jumps; empty without jumps."""
         jumps_ms = (jump.millis(self._config) for jump in jumps)
         times_ms = list(itertools.accumulate(jumps_ms, initial=self.now_ms))[1:]
         program = tuple(words for time in times_ms for words in (f"clock to {time}", "advance"))
@@ -160,19 +160,19 @@ class _RecordingTask(TimerTask):
 
 
 class _InlineExecutor:
-    """Runs a task where it is submitted: what has not run when an advance returns, it left behind.
+    """An executor that runs a task in `submit`: an advance that returns has run what it submitted.
 
-    The tasks do nothing but take note of it. In the history they run on one thread, so that their
-    order is judged.
+    The tasks only record their run. In the history they run on one thread, so that their order is
+    judged.
     """
 
     def submit(self, task: Callable[[], None]) -> None:
         task()
 
     def shutdown(self) -> None:
-        """There is nothing to end."""
+        """Do nothing: there is no thread to end."""
 
     def await_termination(self, timeout_ms: Millis) -> bool:
-        """Nothing is left to run."""
+        """Return True: every submitted task has run."""
         del timeout_ms
         return True

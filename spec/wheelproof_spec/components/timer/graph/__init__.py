@@ -1,1 +1,1 @@
-"""How the states of the timer compare with those of its TLA+ modules."""
+"""Comparison of the timer's states with those of its TLA+ modules."""

@@ -1,8 +1,8 @@
-"""The abstract timer of Timer.tla against the oracle, state by state and call by call.
+"""Comparison of the abstract timer of Timer.tla with the oracle, by states and calls.
 
-The oracle is driven through its public calls alone. What it does not tell (how often a task was
-added, how its last add ended) is noted by the driver from what the calls returned, so that a wrong
-return value shows as a wrong state. Calls that change nothing are edges too: a cancel in vain.
+The oracle is driven through its public calls only. The driver derives other data (how often a task
+was added, how its last add ended) from the results of the calls, so a wrong result shows as a wrong
+state. Calls that change nothing are edges too, such as a cancel of a task that does not wait.
 """
 
 import copy
@@ -16,12 +16,12 @@ from wheelproof_spec.engines.graph.comparing.projected import ProjectedGraph
 from wheelproof_spec.engines.tlc.states.values import State, Value, make_function
 
 OracleClass = Callable[[int], HeapTimer[str]]
-"""Makes an oracle with a resolution in milliseconds, whose clock shows 0."""
+"""A function that makes an oracle with a resolution in milliseconds, whose clock shows 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerBounds:
-    """Small bounds: which tasks, delays and clock values, and how many adds of each task.
+    """Small bounds: the tasks, delays and clock values, and the number of adds of each task.
 
     Times in milliseconds; no add lies beyond `horizon_ms`.
     """
@@ -50,7 +50,7 @@ def kafka_oracle(tick_ms: int) -> HeapTimer[str]:
 
 @dataclass(slots=True, kw_only=True)
 class _Driver:
-    """An oracle, and what its calls have told."""
+    """An oracle, and the data from the results of its calls."""
 
     timer: HeapTimer[str]
     ended: dict[str, str] = field(default_factory=dict[str, str])
@@ -88,7 +88,7 @@ class _Driver:
 
 
 def oracle_graph(bounds: TimerBounds, oracle: OracleClass = kafka_oracle) -> ProjectedGraph:
-    """Return every state that calls within the bounds bring the oracle into."""
+    """Return the graph of all states of the oracle that calls within the bounds can reach."""
     return driven_graph(
         _Driver(timer=oracle(bounds.tick_ms)),
         lambda driver: driver.state(bounds.tasks),

@@ -1,19 +1,19 @@
-"""EntryMigration.tla against TimerTask, TimerTaskEntry and TimerTaskList.
+"""Comparison of EntryMigration.tla with TimerTask, TimerTaskEntry and TimerTaskList.
 
 One step of the module is one operation of the code on a lock or a cell, together with the plain
-code after it; so nearly every step of the code has its action, named by the function that asks for
-it and the kind of operation. Compared are all variables that the code has too: who holds which
-monitor, bindings, lists, links, counter, submissions, and the next step of each thread (`pc`).
+code after it. So nearly every step of the code has an action, which follows from the calling
+function and the kind of operation. Compared are all variables that the code has too: the holder of
+each monitor, bindings, lists, links, counter, submissions, and each thread's next step (`pc`).
 
 Left out on both sides are the registers of a thread (at, holder, target, tail, back, flushing) and
-the histories (outcome, replaced, doomed). Nothing is lost by that: the graphs are compared along
-paths, and a wrong register shows as a wrong step or a wrong link later; the histories are functions
-of the path. `withdrawn` is compared by task, since `cancel` does not tell which entry it prevented.
+the histories (outcome, replaced, doomed). This loses nothing: the graphs are compared along paths,
+and a wrong register shows later as a wrong step or a wrong link; the histories are functions of the
+path. `withdrawn` is compared by task, since `cancel` does not tell which entry it prevented.
 
 The flusher of the module takes any bucket that is not empty, in one step with its monitor. Here
-each bucket has a flusher of its own, which is let in under that condition and while no other one
-is at work: together they are the module's flusher. Setting the expiration to idle is a step of the
-code alone.
+each bucket has its own flusher, which may start if its bucket is not empty and no other flusher is
+active: together they are the module's flusher. Only the code has a step that sets the expiration to
+idle.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, 
 
 NONE = ModelValue(name="None")
 EXPIRED = "Expired"
-"""In place of the name of a bucket, where an entry is due."""
+"""The place of an entry that is due, instead of the name of a bucket."""
 
 FLUSHER = "f"
 _VARIABLES = (
@@ -46,7 +46,7 @@ _VARIABLES = (
     "submissions", "pc",
 )  # fmt: skip
 POLL, FLUSH = "Poll", "FlushLock"
-"""The flusher's first step, and the action that it is."""
+"""The flusher's first step, and the name of its action."""
 
 _ACTIONS = read_words(__file__, "steps.toml", "entry_migration")
 _IDLE_STEP = "flush Set TimerTaskList.expiration"
@@ -55,9 +55,9 @@ _STEP_AFTER_IDLE = "FlushUnlock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """Who adds, moves, cancels and flushes what.
+    """The threads of a configuration, and the entries that they add, move, cancel and flush.
 
-    `task_of` maps entries to tasks, `below` buckets to where their entries go when flushed;
+    `task_of` maps entries to tasks, `below` buckets to the place of their entries after a flush;
     `adders` and `movers` map threads to an entry and its place, `cancellers` threads to a task.
     """
 
@@ -93,11 +93,11 @@ class _Task(TimerTask):
     __slots__ = ()
 
     def run(self) -> None:
-        """Do nothing: what counts is that it was submitted."""
+        """Do nothing: only the submission counts."""
 
 
 class _Bench(View):
-    """The objects of one run, what the threads do with them, and how they are seen."""
+    """The objects of one run, the actions of its threads, and the view of its states."""
 
     def __init__(self, migration: Migration, bucket_class: type[TimerTaskList]) -> None:
         self._migration = migration
@@ -124,7 +124,7 @@ class _Bench(View):
         }
 
     def threads(self) -> dict[str, Action]:
-        """Return what each thread does."""
+        """Return the action of each thread."""
         migration = self._migration
         threads: dict[str, Action] = {
             name: partial(self._add, self._entries[entry], place)
@@ -143,14 +143,14 @@ class _Bench(View):
         self._put(entry, place)
 
     def _put(self, entry: TimerTaskEntry, place: str) -> None:
-        """Do as the timer and its wheel do with an entry whose place has been worked out."""
+        """Handle an entry whose place is known, as the timer and its wheel do."""
         if not entry.cancelled() and place != EXPIRED:
             self._buckets[place].add(entry)
         elif entry.timer_task.claim(entry):
             self.submit(entry)
 
     def submit(self, entry: TimerTaskEntry) -> None:
-        """Count, in place of an executor."""
+        """Count a submission, in place of an executor."""
         self._submissions[self._names[id(entry)]].add_and_get(1)
 
     def _cancel(self, task: str) -> None:
@@ -164,7 +164,7 @@ class _Bench(View):
             self._buckets[bucket].flush(lambda entry: self._put(entry, below))
 
     def state(self, surroundings: Surroundings) -> State:
-        """Return the variables of EntryMigration, as far as the code has them."""
+        """Return the variables of EntryMigration that the code has too."""
         links = {**self._entries, **self._roots}
         return {
             **{name: _holders(some, surroundings) for name, some in self._monitors.items()},
@@ -195,7 +195,7 @@ class _Bench(View):
         return None if action is None else f"{_thread(step.thread)}: {action}"
 
     def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
-        """Let a flusher in when its bucket is not empty and no other one is at work."""
+        """Allow a flusher to start if its bucket is not empty and no other flusher is active."""
         if action_of(step) != FLUSH:
             return True
         root = self._roots[step.thread.partition(":")[2]]
@@ -223,7 +223,7 @@ class _Bench(View):
 def entry_migration(
     migration: Migration, bucket_class: type[TimerTaskList] = TimerTaskList
 ) -> GraphProgram:
-    """Return the program of a configuration, with another class of buckets if need be."""
+    """Return the program of a configuration for a class of buckets."""
 
     def build() -> ViewedRun:
         bench = _Bench(migration, bucket_class)
@@ -238,7 +238,7 @@ def entry_migration(
 
 
 def project_entry_migration(task_of: Mapping[str, str]) -> Callable[[State], State]:
-    """Return the projection of states of the module to what the code has too."""
+    """Return the projection of the module's states to the variables that the code has too."""
 
     def project(state: State) -> State:
         withdrawn = state["withdrawn"]
@@ -250,9 +250,9 @@ def project_entry_migration(task_of: Mapping[str, str]) -> Callable[[State], Sta
 
 
 def label_of_entry_migration(action: str, before: State, after: State) -> str | None:
-    """Return thread and action of a step of the module; the thread is who changes its `pc`.
+    """Return thread and action of a step of the module; the thread is the one whose `pc` changes.
 
-    Its step before is the action's name, also where an operator has been replaced by another.
+    The thread's `pc` before the step is the action's name, even if an operator was overridden.
     """
     del action
     for thread, step, _ in changes_of("pc", before, after):
@@ -287,7 +287,7 @@ def _places(values: Mapping[str, str]) -> Value:
 
 
 def action_of(step: NextStep) -> str | None:
-    """Return the action, None if the step is the code's alone; an unknown step names itself."""
+    """Return the action, None if only the code has the step; the text of an unknown step."""
     key = f"{step.site} {step.operation} {step.subject}"
     if key == _IDLE_STEP:
         return None

@@ -1,13 +1,13 @@
-"""A wheel whose adders need its overflow wheel at once, against OverflowWheel.tla.
+"""Comparison of a wheel, whose adders all need its overflow wheel, with OverflowWheel.tla.
 
-One step of the module is one operation of the code on the reference or the monitor. To make a wheel
-is no operation of the code, for nobody else sees it before it is published; so the wheel here notes
-in a cell that it is complete, and that is the step. Using it is a look at that cell.
+One step of the module is one operation of the code on the reference or the monitor. Making a wheel
+is not an operation of the code, since no other thread sees the wheel before it is published. So
+the wheel here counts complete wheels in a cell: that is the step Make. The step Use reads the cell.
 
-Compared are the reference, the wheels that are complete, the monitor and the next step of each
-adder; both readings of the reference are one step there, told apart by who holds the monitor. Left
-out are the register `found`, which a wrong step would show, and `made`: a wheel that is made and
-not complete can be told only if it is published, and then `overflow` names no complete one.
+Compared are the reference, the complete wheels, the monitor and the next step of each adder. Both
+readings of the reference are one step there; the holder of the monitor distinguishes them. Left out
+are the register `found`, since a wrong step would show it, and `made`: a wheel that is made but not
+complete is visible only if it is published, and then `overflow` names no complete wheel.
 """
 
 from dataclasses import dataclass
@@ -60,20 +60,20 @@ class _Task(TimerTask):
     __slots__ = ()
 
     def run(self) -> None:
-        """Do nothing: it never comes to it."""
+        """Do nothing: the task never runs."""
 
 
 class _NoClock:
     def hi_res_clock_ms(self) -> Millis:
-        """Return the time at which everything begins."""
+        """Return 0, the start time."""
         return Millis(0)
 
     def wait_until(self, lock: sync.Lock, condition: sync.Condition, deadline_ms: Millis) -> None:
-        """Wait for nothing."""
+        """Return at once."""
 
 
 class Makers(DelayQueue):
-    """What the wheels of a run share, with who made which overflow wheel."""
+    """The queue that the wheels of a run share; it has the maker of each overflow wheel."""
 
     def __init__(self) -> None:
         super().__init__(_NoClock())
@@ -82,24 +82,24 @@ class Makers(DelayQueue):
         self._runtime = sync.current_runtime()
 
     def note(self, wheel: TimingWheel) -> None:
-        """Note that the calling thread has made a wheel, and that it is complete."""
+        """Record that the calling thread has made a wheel, and that the wheel is complete."""
         assert isinstance(self._runtime, ControlledRuntime)
         self.names[id(wheel)] = self._runtime.caller().name
         self.complete.add_and_get(1)
 
 
 class NotedWheel(TimingWheel):
-    """A wheel that notes which wheels it makes; an overflow wheel is used by looking at it."""
+    """A wheel that records the wheels that it makes; an add on an overflow wheel reads a cell."""
 
     __slots__ = ()
 
     def makers(self) -> Makers:
-        """Return what the wheels of a run share."""
+        """Return the queue that the wheels of a run share."""
         assert isinstance(self._queue, Makers)
         return self._queue
 
     def add(self, entry: TimerTaskEntry) -> bool:
-        """Put an entry in, as far as the overflow wheel."""
+        """Add an entry; on an overflow wheel only read the number of complete wheels."""
         return super().add(entry) if self.tick_ms == 1 else self.makers().complete.get() > 0
 
     def _new_overflow_wheel(self) -> Self:
@@ -109,7 +109,7 @@ class NotedWheel(TimingWheel):
 
 
 class _Bench(View):
-    """The objects of one run, what the threads do with them, and how they are seen."""
+    """The objects of one run, the actions of its threads, and the view of its states."""
 
     def __init__(self, wheel_adders: WheelAdders, wheel_class: type[NotedWheel]) -> None:
         self._adders = wheel_adders.adders
@@ -123,7 +123,7 @@ class _Bench(View):
         self._monitor = attributes(self._wheel)["_monitor"]
 
     def scenario(self) -> Scenario:
-        """Return what each thread does: it adds a task that is due far beyond the wheel."""
+        """Return the threads: each of them adds a task that is due far beyond the wheel."""
         entries = {name: TimerTaskEntry(_Task(0), Millis(_FAR_MS)) for name in self._adders}
         return Scenario(
             threads={name: partial(self._add, entry) for name, entry in entries.items()}
@@ -134,7 +134,7 @@ class _Bench(View):
         self._wheel.add(entry)
 
     def state(self, surroundings: Surroundings) -> State:
-        """Return the variables of OverflowWheel, as far as they are compared."""
+        """Return the compared variables of OverflowWheel."""
         overflow = self._wheel.overflow_wheel
         holder = surroundings.holder(self._monitor)
         makers = self._wheel.makers()
@@ -154,12 +154,12 @@ class _Bench(View):
         step = surroundings.pending.get(name)
         if step is None or step.operation == "Finish":
             return "Done"
-        # What comes before the first of them binds the entry.
+        # The operations before the first action bind the entry.
         return _ACTIONS.get(f"{step.operation} {step.subject}", "Read")
 
 
 def overflow_wheel(adders: WheelAdders, wheel_class: type[NotedWheel] = NotedWheel) -> GraphProgram:
-    """Return the program of a configuration, with another class of wheels if need be."""
+    """Return the program of a configuration for a class of wheels."""
 
     def build() -> ViewedRun:
         bench = _Bench(adders, wheel_class)
@@ -169,13 +169,13 @@ def overflow_wheel(adders: WheelAdders, wheel_class: type[NotedWheel] = NotedWhe
 
 
 def project_overflow_wheel(state: State) -> State:
-    """Return of a state of the module what is compared; both reads are one step."""
+    """Return the compared part of a state of the module; both reads are one step."""
     steps = ((adder, _step_of(step)) for adder, step in pairs_of(state["pc"]))
     return {**only(state, _COMPARED), "pc": make_function(steps)}
 
 
 def label_of_overflow_wheel(action: str, before: State, after: State) -> str | None:
-    """Return thread and action; the thread is who changes its `pc`."""
+    """Return thread and action; the thread is the one whose `pc` changes."""
     for adder, _, _ in changes_of("pc", before, after):
         return f"{adder}: {_step_of(action)}"
     return None

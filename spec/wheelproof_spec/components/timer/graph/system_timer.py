@@ -1,6 +1,6 @@
-"""The reference's SystemTimer as a program for graph mode: who adds, cancels, advances and closes.
+"""The reference's SystemTimer as a program for graph mode: threads add, cancel, advance, close.
 
-What is compared with SystemTimer.tla is in `system_timer_view`.
+The comparison with SystemTimer.tla is in `system_timer_view`.
 """
 
 from collections.abc import Mapping
@@ -26,11 +26,11 @@ _AT_ONCE = Millis(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cast:
-    """Who does what with a timer, and when time stops.
+    """The threads of a configuration, their calls on a timer, and when time stops.
 
-    `delays_ms` has the tasks, `programs` for each adder the tasks that it adds one after the other,
-    `victims` for each canceller its task. Advancers advance for ever or until the timer is closed;
-    a task that is added more than once must be nobody's victim. Times in milliseconds; time goes on
+    `delays_ms` maps tasks to delays, `programs` adders to the tasks that they add one after the
+    other, `victims` cancellers to their task. Advancers advance until the timer is closed. A task
+    that is added more than once must not be a victim. Times are in milliseconds; time advances
     until `max_time_ms` and until the last task is due.
     """
 
@@ -69,11 +69,11 @@ class _Task(TimerTask):
     __slots__ = ()
 
     def run(self) -> None:
-        """Do nothing: what counts is that it was submitted."""
+        """Do nothing: only the submission counts."""
 
 
 class _SharedClock:
-    """A clock in a cell: reading it is a step, and so is its going on."""
+    """A clock in a cell: each reading is a step, and each tick is a step."""
 
     def __init__(self) -> None:
         self.cell = sync.atomic_integer(0, "now")
@@ -88,14 +88,14 @@ class _SharedClock:
         condition.wait()
 
     def tick(self) -> None:
-        """Go on by a millisecond, for ever."""
+        """Tick by one millisecond, in an endless loop."""
         while True:
             forget()
             self.cell.add_and_get(1)
 
 
 def system_timer(cast: Cast, timer_class: type[SystemTimer] = SystemTimer) -> GraphProgram:
-    """Return the program of a configuration, with another class of timers if need be."""
+    """Return the program of a configuration for a class of timers."""
     return GraphProgram(
         name="SystemTimer",
         build=partial(_build, cast, timer_class),

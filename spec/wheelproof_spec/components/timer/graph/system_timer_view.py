@@ -1,17 +1,17 @@
-"""What is seen of the reference's SystemTimer when it is compared with SystemTimer.tla.
+"""The view of the reference's SystemTimer for its comparison with SystemTimer.tla.
 
-The code's steps are finer than the module's. Each action of the module has one operation of the
-code at which it takes effect, which steps.toml names; what lies between changes nothing that is
-compared. Where an entry is unlinked, CancelRemove is the bucket's test that it holds the entry,
-FlushEntry the same by who advances; UnlockRead is giving the read side back, Refuse if the timer is
-closed; Tick is the clock's own step.
+The code's steps are finer than the module's. Each action of the module takes effect at one
+operation of the code, which steps.toml names; the operations between change no compared variable.
+The bucket's test that it holds an entry is CancelRemove on a cancelling thread, and FlushEntry on
+an advancing one. The release of the read lock is UnlockRead, or Refuse if the timer is closed. Tick
+is the clock's own step.
 
-Compared are the clock, what each bucket holds and its key, the wheels' clocks, the queue, who holds
-the read-write lock and who waits for it, and what has become of each task. Left out are `pc` and
-the registers; levels in which no bucket is used (the code makes a level in steps of its own); the
-deadline of a task that does not wait; the older entry of a task that has been added again, which
-the code unlinks in a step of its own; and the clocks of upper levels while somebody writes, since
-the code advances one level after the other.
+Compared are the clock, the tasks and the key of each bucket, the wheels' clocks, the queue, the
+holders of the read-write lock and its waiting threads, and the fate of each task. Left out are `pc`
+and the registers; levels without a used bucket (the code makes a level in separate steps); the
+deadline of a task that does not wait; the older entry of a task that was added again, which the
+code unlinks in a separate step; and the clocks of upper levels while a thread has the write lock,
+since the code advances one level after the other.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -29,14 +29,14 @@ from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings, V
 from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 CLOCK = "clock"
-"""The name of the thread that lets time go on."""
+"""The name of the thread that advances the time."""
 
 _ACTIONS = read_words(__file__, "steps.toml", "system_timer")
 _UNLINK = ("_holds", "Get")
 _LEAVE = ("add", "_ReleaseRead")
 _TICK = ("tick", "AddAndGet")
 IDLE = -1
-"""The key of a bucket that waits for nothing."""
+"""The key of an idle bucket."""
 
 _ASKING = ("QueueForRead", "QueueForWrite")
 _FATES = ("waiting", "submitted")
@@ -44,7 +44,7 @@ _FATES = ("waiting", "submitted")
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """A wheel, and its buckets with the root of each."""
+    """A wheel, and its buckets, each with its root entry."""
 
     wheel: TimingWheel
     buckets: Sequence[tuple[TimerTaskList, object]]
@@ -53,9 +53,8 @@ class _Level:
 class SystemTimerView(View):
     """The view of one run.
 
-    `clock` is the cell with the time, `tasks` are known by their names, `cancellers` are the
-    threads that cancel; time stops at `max_time_ms`
-    unless a task still waits.
+    `clock` is the cell with the time, `tasks` has the tasks by name, `cancellers` are the threads
+    that cancel. Time stops at `max_time_ms`, unless a task still waits.
     """
 
     def __init__(
@@ -82,7 +81,7 @@ class SystemTimerView(View):
         self._known_levels: list[_Level] = []
 
     def state(self, surroundings: Surroundings) -> State:
-        """Return the variables of SystemTimer, as far as they are compared."""
+        """Return the compared variables of SystemTimer."""
         name = surroundings.threads
         held = self._lock.state
         levels = self._levels()
@@ -103,7 +102,7 @@ class SystemTimerView(View):
         }
 
     def label(self, step: NextStep) -> str | None:
-        """Return the action that takes effect with a step, with its thread."""
+        """Return the thread and the action that takes effect with a step, None for no action."""
         key = step.site, step.operation
         if key == _TICK:
             return "Tick"
@@ -116,7 +115,7 @@ class SystemTimerView(View):
         return None if action is None else f"{step.thread}: {action}"
 
     def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
-        """Let time go on as MCLater does."""
+        """Allow a tick of the clock under the same condition as MCLater."""
         del surroundings
         if step.thread != CLOCK:
             return True
@@ -167,7 +166,7 @@ class SystemTimerView(View):
         return _function(tuple(used))
 
     def _content(self, root: object) -> tuple[Value, ...]:
-        """Return the tasks linked to a bucket, in order, but for entries that were replaced."""
+        """Return the tasks linked in a bucket, in order, without entries that were replaced."""
         tasks: list[Value] = []
         entry: object = getattr(root, "next", root)
         while isinstance(entry, TimerTaskEntry) and entry is not root:
@@ -188,7 +187,7 @@ class SystemTimerView(View):
 
 @cache
 def _function(pairs: tuple[tuple[Value, Value], ...]) -> Value:
-    # Many states share a value, and to sort the arguments takes time.
+    # Cached: many states share a value, and sorting the arguments takes time.
     return make_function(pairs)
 
 
@@ -199,7 +198,7 @@ def _fate(entry: TimerTaskEntry | None, *, submitted: bool) -> str:
 
 
 def project_system_timer(state: State) -> State:
-    """Return of a state of the module what is compared."""
+    """Return the compared part of a state of the module."""
     waiting = {name: fate == "waiting" for name, fate in pairs_of(state["state"])}
     nobody = isinstance(state["writer"], ModelValue)
     levels = [dict(pairs_of(level)) for _, level in pairs_of(state["wheel"])]
@@ -221,7 +220,7 @@ def project_system_timer(state: State) -> State:
 
 
 def label_of_system_timer(action: str, before: State, after: State) -> str | None:
-    """Return thread and action; who asks for a lock in vain does what it asks for."""
+    """Return thread and action; a thread that queues for a lock has the action that it asks for."""
     if action == "Tick":
         return action
     steps = dict(pairs_of(before["pc"]))

@@ -1,11 +1,10 @@
-"""The reference's timer against TimingWheel.tla, call by call of one thread.
+"""Comparison of the reference's timer with TimingWheel.tla, by the calls of one thread.
 
-Compared are all variables of the module that mean something between two calls: the wheels' clocks,
-what each bucket holds and when it expires, the queue, the counter, and what callers see. The
-module's steps of a call that has begun are finished first, and the clock stands still meanwhile;
-that it may go on is compared with SystemTimer. The queue is compared by its elements alone, for
-among equal keys nothing is promised. A state of the code is made again for each call, from the
-calls that led to it.
+Compared are all variables of the module that have a meaning between two calls: the wheels' clocks,
+the entries and the expiration of each bucket, the queue, the counter, and the tasks' fates. A call
+that has begun in the module is finished first, without a tick; the comparison with SystemTimer
+covers ticks during a call. The queue is compared without its order, since the order of equal keys
+is not promised. A state of the code is rebuilt for each call, from the calls that led to it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +29,7 @@ _COMPARED = ("now", "current", "expiration", "entries", "counter", "deadline", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelBounds(TimerBounds):
-    """Small bounds, as those of MCTimingWheel; every task is cancelled."""
+    """Small bounds, as those of MCTimingWheel; every task may be cancelled."""
 
     wheel_size: int
 
@@ -44,7 +43,7 @@ class WheelBounds(TimerBounds):
 
 
 class _Task(TimerTask):
-    """Notes that it has run."""
+    """A task that records its run."""
 
     __slots__ = ("_fates", "_name")
 
@@ -54,12 +53,12 @@ class _Task(TimerTask):
         self._fates = fates
 
     def run(self) -> None:
-        """Be submitted."""
+        """Record the submission."""
         self._fates[self._name] = "submitted"
 
 
 class _Run:
-    """A timer of the reference, and what its one caller knows."""
+    """A timer of the reference, and what its only caller knows: the tasks' fates and adds."""
 
     def __init__(self, bounds: WheelBounds, timer_class: type[SystemTimer]) -> None:
         self._bounds = bounds
@@ -78,7 +77,7 @@ class _Run:
         )
 
     def make(self, call: Call) -> bool:
-        """Make a call; returns whether anything came of it."""
+        """Make a call; return whether it had an effect."""
         action, name, delay_ms = call
         came = True
         match action:
@@ -99,7 +98,7 @@ class _Run:
         return came
 
     def state(self) -> State:
-        """Return the variables of TimingWheel, as far as they are compared."""
+        """Return the compared variables of TimingWheel."""
         held = attributes(self._timer)
         levels = list(_levels(held["_timing_wheel"]))
         heap = members(attributes(held["_delay_queue"])["_heap"], TimerTaskList)
@@ -145,7 +144,7 @@ class _Run:
 def wheel_graph(
     bounds: WheelBounds, timer_class: type[SystemTimer] = SystemTimer
 ) -> ProjectedGraph:
-    """Return every state that calls within the bounds bring the timer into."""
+    """Return the graph of all states of the timer that calls within the bounds can reach."""
 
     def run(calls: tuple[Call, ...]) -> _Run:
         made = _Run(bounds, timer_class)
@@ -180,7 +179,7 @@ def _calls(here: _Run, bounds: WheelBounds) -> Iterator[Call]:
 
 
 def project_timing_wheel(state: State) -> State:
-    """Return of a state of the module what is compared: an entry is a task and its deadline."""
+    """Return the compared part of a state of the module: an entry is a task and its deadline."""
     values = {name: state[name] for name in _COMPARED}
     values["entries"] = _mapped(
         state["entries"],
@@ -200,7 +199,7 @@ def label_of_timing_wheel(action: str, before: State, after: State) -> str | Non
 
 
 def timing_wheel_under_way(state: State) -> Callable[[str], bool] | None:
-    """Return what finishes the call that the thread is in: everything but the clock."""
+    """Return which actions finish the thread's call: all but a tick; None outside a call."""
     return None if state["phase"] == "outside" else lambda action: action != "MCTick"
 
 

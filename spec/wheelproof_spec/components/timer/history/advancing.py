@@ -1,4 +1,4 @@
-"""What the advances of a timer owe, and whether they have done it (semantics.md 1.18)."""
+"""The tasks that advances owe, and the check that they were submitted (semantics.md 1.18)."""
 
 import heapq
 
@@ -13,7 +13,7 @@ from wheelproof_spec.components.timer.history.violations import left_behind
 
 
 class Advancing:
-    """The advances that are under way, and how many there have been."""
+    """The advances that are under way, and the number of all advances."""
 
     def __init__(self, clock: HistoryClock, advances: Advances, tasks: Tasks, tally: Tally) -> None:
         self._clock = clock
@@ -21,20 +21,20 @@ class Advancing:
         self._tasks = tasks
         self._tests = tally.tests
         self._began: dict[int, int] = {}
-        """What the clock showed when each advance began that is under way."""
+        """The clock's time at the begin of each advance that is under way."""
         self.begun = 0
 
     @property
     def ended(self) -> int:
-        """How many have ended."""
+        """The number of advances that have ended."""
         return self.begun - len(self._began)
 
     def may_submit_since(self, ended: int) -> bool:
-        """Tell whether anything may have been submitted since so many advances had ended."""
+        """Tell whether a task may have been submitted since `ended` advances had ended."""
         return not self._advances.inline or self.begun > ended
 
     def begin(self, call: int) -> None:
-        """An advance begins: it owes what is due by now."""
+        """Record that an advance began: it owes the tasks that are due by now."""
         self._began[call] = self._clock.owing
         self._advances.under_way += 1
         self.begun += 1
@@ -42,7 +42,7 @@ class Advancing:
         self._tasks.watch_size()
 
     def end(self, call: int) -> Violation | None:
-        """An advance returns; return what is wrong if it has left anything behind."""
+        """Record that an advance returned; return the violation if it left a task behind."""
         advances = self._advances
         clock = self._clock
         clock_ms = clock.contract.owes_ms(self.leave(call), clock.tick_ms)
@@ -57,13 +57,13 @@ class Advancing:
         return violation
 
     def leave(self, call: int) -> int:
-        """An advance is over; return what the clock showed when it began."""
+        """Record that an advance is over; return the clock's time when it began."""
         self._tasks.size.flushing -= 1
         self._advances.under_way -= 1
         return self._began.pop(call)
 
     def _left_overlapped(self, clock_ms: int) -> Violation | None:
-        """Return what is wrong if a task cannot be waiting any more, and did not run."""
+        """Return the violation if an overlapped task can no longer be waiting, and did not run."""
         for task in self._tasks.overlapped.values():
             states = self._tasks.overlap(task)
             states.settle_time()
@@ -73,7 +73,7 @@ class Advancing:
         return None
 
     def _collect(self, began: int, clock_ms: int) -> Violation | None:
-        """Whatever the advance had to submit has been submitted."""
+        """Mark the tasks that the advance owed as submitted; return a violation if one is left."""
         due, unsettled = self._tasks.due, Heap()
         left: Task | None = None
         while due and due[0][0] <= clock_ms:

@@ -1,9 +1,9 @@
 """Judges the history of a timer, event by event, in time linear in its length.
 
-Tasks do not influence one another, so each has its own state: as long as no two calls on a task
-overlap that is a due time, or an interval of due times; otherwise the set of states that
-`states` keeps: see `tasks`. What is common to all tasks is the clock, what advances have promised,
-the order of runs, and the size.
+Tasks do not influence one another, so each has its own state. As long as no two calls on a task
+overlap, its state is a due time or an interval of due times. Otherwise it is a set of states, see
+`tasks` and `states`. All tasks share the clock, the debts of the advances, the order of runs, and
+the size.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,12 +48,12 @@ _Op = HistoryOp[object]
 
 
 class TimerHistoryJudge:
-    """Answers, event by event, which rule is broken first."""
+    """The judge that returns, event by event, the first violation."""
 
     goes_on_after = frozenset(TimerClause)
 
     def __init__(self, config: TimerConfig, clock: HistoryClock, tally: Tally) -> None:
-        """Begin; `clock` has the contract, and `tally` counts what is tested."""
+        """Begin; `clock` has the contract, and `tally` counts the tested clauses."""
         self._tests = tally.tests
         self._clock = clock
         self._lateness_ms = config.lateness_ms
@@ -83,7 +83,7 @@ class TimerHistoryJudge:
         }
 
     def invoked(self, op: _Op) -> Violation | None:
-        """A call begins."""
+        """Record that a call began."""
         self._move_clock(op)
         if self._tasks.is_odd(op.value):
             if isinstance(op.value, Add):
@@ -94,12 +94,12 @@ class TimerHistoryJudge:
         return self._begin[type(op.value)](op)
 
     def ended(self, op: _Op) -> Violation | None:
-        """Something that happened is over: nothing depends on that."""
+        """Ignore the end of a run: no rule depends on it."""
         del op
         return None
 
     def returned(self, asked: _Op, op: _Op) -> Violation | None:
-        """A call returned with an answer."""
+        """Record that a call returned with an answer."""
         self._move_clock(op)
         if self._tasks.is_odd(asked.value):
             self._forget_call(asked.value)
@@ -107,7 +107,7 @@ class TimerHistoryJudge:
         return self._end[type(asked.value)](asked, op)
 
     def failed(self, asked: _Op, op: _Op) -> Violation | None:
-        """A call was refused and has had no effect."""
+        """Record that a call was refused and had no effect."""
         self._move_clock(op)
         value = asked.value
         if self._tasks.is_odd(value):
@@ -129,7 +129,7 @@ class TimerHistoryJudge:
         return refused_while_open(asked.f) if self._closing is None else None
 
     def lost(self, asked: _Op, op: _Op) -> None:
-        """Nobody knows what becomes of a call: it may take effect at any time, or never."""
+        """Record that a call's outcome is unknown: it may take effect at any time, or never."""
         self._move_clock(op)
         value = asked.value
         if self._tasks.is_odd(value):
@@ -140,9 +140,9 @@ class TimerHistoryJudge:
             self._size.end(asked.index)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
-        """The history ends; what has been submitted has to have run if it ended quietly."""
+        """End the history; if it ended quietly, every submitted task must have run."""
         if end is not None and end.quiet:
-            # What runs after the recorder stopped might have a thread of its own.
+            # Without a quiet end, a task might run on another thread after the recorder stopped.
             self._order.settle()
         if end is None or not end.quiet or self._closing is not None:
             return None
@@ -154,7 +154,7 @@ class TimerHistoryJudge:
         return None
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
-        """Return what was not judged."""
+        """Return notes on what was not judged."""
         found = list(self._clock.notes(self._lateness_ms))
         if self._order.is_open:
             found.append("the order of runs was not judged")
@@ -199,7 +199,7 @@ class TimerHistoryJudge:
         return taken_in_after_close(value.task)
 
     def _begins_after_close(self, add: _Op) -> bool:
-        """Tell whether an add had to be refused, now that it is known whether it was."""
+        """Tell whether an add had to be refused, and count the clause as tested."""
         if self._closed is None or self._closed > add.index:
             return False
         return self._tests(TimerClause.REFUSES_AFTER_CLOSE)
@@ -244,7 +244,7 @@ class TimerHistoryJudge:
         return cancel_lied(value.task, answer=cancelled)
 
     def _cancelled_silently(self, task: Task, call: int, index: int) -> None:
-        """A cancel returned without saying whether it came in time."""
+        """Record that a cancel returned without telling whether it came in time."""
         if task.cancel == call and task.phase is not Phase.DUE and not self._overtaken(task):
             self._simple_cancel(task, task.phase is Phase.WAITING)
             return
@@ -262,7 +262,7 @@ class TimerHistoryJudge:
         if answer:
             good = task.cancel_in_time
             if self._advancing.begun > task.cancel_epoch:
-                # Cancelled while an advance was under way, which may have had it in its hands.
+                # An advance was under way, and may have taken the entry out of its list.
                 self._size.leave_behind(task.high)
             self._tasks.drop(task)
             return good
@@ -270,7 +270,7 @@ class TimerHistoryJudge:
             self._tasks.drop(task)
             return True
         if task.phase is Phase.DUE:
-            # It was submitted meanwhile, which only an advance can have done.
+            # The task was submitted during the cancel, which only an advance can have done.
             good = self._advancing.may_submit_since(task.cancel_epoch)
             self._tasks.submit(task)
             return good
@@ -342,7 +342,7 @@ class TimerHistoryJudge:
         return self._advancing.end(asked.index)
 
     def _overdue(self, task: Task) -> Violation | None:
-        """A timer that advances by itself owes its tasks as soon as it is late."""
+        """Return the violation if a due task has not run within the promised lateness."""
         lateness_ms = self._lateness_ms
         if task.phase is not Phase.DUE or self._too_late(task) is None:
             return None
@@ -360,7 +360,7 @@ class TimerHistoryJudge:
         assert isinstance(value, WaitingTasks)
         least, most = self._size.end(asked.index)
         if self._tasks.odd:
-            # Whether those are counted, nobody knows.
+            # It is unknown whether the size counts these tasks.
             return None
         self._tests(TimerClause.SIZE_COUNTS_WAITING)
         if least <= value.size <= most:
@@ -378,7 +378,7 @@ class TimerHistoryJudge:
             self._closed = op.index
         return None
 
-    # Time, and what is not judged
+    # Time, and calls that are not judged
 
     def _move_clock(self, op: _Op) -> None:
         self._clock.at(op.time_ns)

@@ -12,7 +12,7 @@ from wheelproof_spec.components.timer.history.violations import out_of_order
 
 
 class RunOrder:
-    """What is due and has not run, and who runs it: order is judged where one thread does."""
+    """The due tasks that have not run; the order is judged if promised or one thread runs all."""
 
     def __init__(self, config: TimerConfig, clock: HistoryClock, tally: Tally) -> None:
         self._tally = tally
@@ -25,33 +25,33 @@ class RunOrder:
         )
         self._is_promised = config.run_order == "promised"
         if not self._is_promised:
-            # A pool of threads may begin them in any order, and its second thread may come late.
+            # A pool of threads may begin tasks in any order; its second thread may appear late.
             tally.leaves_open(TimerClause.RUNS_IN_ORDER)
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing was judged."""
+        """Whether the order was not judged."""
         return self._tally.is_open(TimerClause.RUNS_IN_ORDER) or not self.is_judged
 
     def settle(self) -> None:
-        """The history ends quietly: no other thread runs anything any more."""
+        """Record that the history ended quietly: no other thread runs a task after that."""
         if self.is_judged:
             self._tally.settles(TimerClause.RUNS_IN_ORDER)
 
     def is_due(self, task: Task) -> None:
-        """A task is due, and has not run."""
+        """Record that a task is due and has not run."""
         if self.is_judged:
             heapq.heappush(self._unrun, (task.high, task.settled, task))
 
     def runs_in(self, process: str) -> None:
-        """Take note of who runs tasks."""
+        """Record the thread that runs a task."""
         if self._runner is None:
             self._runner = process
         elif self._runner != process and not self._is_promised:
             self.is_judged = False
 
     def judge(self, task: Task) -> Violation | None:
-        """Return what is wrong if this task runs now."""
+        """Return the violation if this task may not run now."""
         if not self.is_judged or not self._tally.tests(TimerClause.RUNS_IN_ORDER):
             return None
         unrun = self._unrun
@@ -61,7 +61,7 @@ class RunOrder:
             return None
         high, settled, other = unrun[0]
         if other.cancel is not None:
-            # It may be cancelled already.
+            # The other task may be cancelled already.
             return None
         if other is task or high >= task.low or settled >= max(task.call, task.due_since):
             return None

@@ -1,20 +1,20 @@
-"""What `size` may answer while other calls are under way (semantics.md 1.11, 1.14)."""
+"""The possible answers of `size` while other calls are under way (semantics.md 1.11, 1.14)."""
 
 import heapq
 
 
 class SizeBounds:
-    """Bounds on the number of linked entries, and what open calls of `size` have seen of them."""
+    """The bounds on the number of linked entries, now and during the open calls of `size`."""
 
     def __init__(self) -> None:
         self.sure = 0
-        """Tasks that are linked, since their add has returned and nothing is due."""
+        """The tasks that are linked for certain: their add has returned and they are not due."""
         self.possible = 0
-        """Tasks that may be linked."""
+        """The tasks that may be linked."""
         self.flushing = 0
-        """Advances under way, one of which may hold an entry in its hand."""
+        """The advances under way; one of them may have taken an entry out of its list."""
         self.meetings = 0
-        """Calls under way that have met another one on their task: each may leave an entry."""
+        """The calls that overlapped another call on their task: each may leave an entry behind."""
         self._leftovers: list[tuple[int, int]] = []
         self._open: dict[int, tuple[int, int]] = {}
 
@@ -24,28 +24,28 @@ class SizeBounds:
         return bool(self._open)
 
     def begin(self, call: int) -> None:
-        """A call of `size` begins."""
+        """Record that a call of `size` began."""
         self._open[call] = (self._least(), self._most())
 
     def changed(self) -> None:
-        """The bounds may have moved."""
+        """Update the bounds of the open calls of `size`."""
         for call, (least, most) in self._open.items():
             self._open[call] = (min(least, self._least()), max(most, self._most()))
 
     def end(self, call: int) -> tuple[int, int]:
-        """Return the least and the greatest answer that the call may have got."""
+        """Return the least and the greatest possible answer of the call."""
         self.changed()
         return self._open.pop(call)
 
     def leave_behind(self, high_ms: int, settled: int = -1) -> None:
-        """An entry that is due by `high_ms` may have been cancelled while it was in no list.
+        """Record that an entry due by `high_ms` may have been cancelled while it was in no list.
 
-        It is in its bucket at the index `settled`, at the latest.
+        The entry is in its bucket at the index `settled`, at the latest.
         """
         heapq.heappush(self._leftovers, (high_ms, settled))
 
     def clear_up(self, began: int, clock_ms: int) -> None:
-        """An advance returned that began at an index, at a time: what was due is in no bucket."""
+        """Drop the entries due by `clock_ms` that were in a bucket when the advance `began`."""
         leftovers, later = self._leftovers, list[tuple[int, int]]()
         while leftovers and leftovers[0][0] <= clock_ms:
             leftover = heapq.heappop(leftovers)

@@ -1,8 +1,8 @@
-"""What one task of a timer can be in, while calls on it overlap: a set of possible states.
+"""The set of possible states of one task while calls on it overlap.
 
 The effects are those of Timer.tla: Add (with a reading of the clock at any moment since the call
-began), Cancel, Fire. They happen between the events that were recorded, so before each event of
-the task the set is closed under them. Tasks do not influence one another.
+began), Cancel, Fire. They happen between the recorded events, so before each event of the task the
+set is closed under them. Tasks do not influence one another.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from wheelproof_spec.base.history.clock import NEVER, HistoryClock
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The task waits for its time, which lies between `low` and `high`; `call` added it."""
+    """A waiting task, which is due at a time between `low` and `high`; `call` added it."""
 
     low: int
     high: int
@@ -42,7 +42,7 @@ OpenCall = OpenAdd | OpenCancel
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """One of the states that a task can be in; `owed` runs have been submitted and not seen."""
+    """One possible state of a task; `owed` counts runs that were submitted but not yet seen."""
 
     waiting: Waiting | None = None
     owed: int = 0
@@ -54,10 +54,10 @@ IDLE = TaskState()
 
 @dataclass(slots=True)
 class Advances:
-    """What is common to all tasks.
+    """The state of the advances, which all tasks share.
 
-    Of the returned advance that began last, where it began and what the clock showed then; how many
-    are under way; and whether what an advance or an add submits has begun to run when it returns.
+    `began` is where the last-begun of the returned advances began, `clock_ms` the time up to which
+    it owed tasks. `inline`: a task has begun to run when the call that submitted it returns.
     """
 
     inline: bool
@@ -76,20 +76,20 @@ class TaskStates:
         states: Iterable[TaskState],
         settled: dict[int, int],
     ) -> None:
-        """Start with `states`; `settled` says at which index the adds among them returned."""
+        """Start with `states`; `settled` has the index at which each add among them returned."""
         self._clock = clock
         self._advances = advances
         self._settled_at = settled
         self.states = set(states)
         self.under_way = sum(len(state.calls) for state in self.states)
-        """How many calls on the task have not returned, whether or not they took effect."""
+        """The number of calls on the task that have not returned, with or without an effect."""
         self.meetings = 0
-        """How many calls have met another one since none was under way."""
+        """The number of calls that overlapped another call since no call was under way."""
         self.latest_ms = max(
             (state.waiting.high for state in self.states if state.waiting is not None),
             default=-NEVER,
         )
-        """By when every entry that the task has had since then is due."""
+        """The latest due time of all entries that the task has had since then."""
         self._adds = {
             call.call: call
             for state in self.states
@@ -102,7 +102,7 @@ class TaskStates:
         return self._settled_at.get(call)
 
     def begin(self, call: OpenCall) -> None:
-        """A call on the task begins."""
+        """Record that a call on the task began."""
         self.settle_time()
         self.under_way += 1
         if isinstance(call, OpenAdd):
@@ -112,7 +112,7 @@ class TaskStates:
         }
 
     def add_returned(self, call: int, index: int) -> None:
-        """An add returned, so it has taken effect; from now on advances owe the task."""
+        """Record that an add returned, so it took effect; from now on advances owe the task."""
         self.settle_time()
         self.states = {
             state for state in self.states if not any(other.call == call for other in state.calls)
@@ -124,7 +124,7 @@ class TaskStates:
         self._drop_what_was_not_seen()
 
     def cancel_returned(self, call: int, answer: bool) -> bool:
-        """A cancel returned; tell whether its answer has an explanation."""
+        """Record that a cancel returned; return whether a state explains its answer."""
         self.settle_time()
         self.under_way -= 1
         mark = OpenCancel(call, answer)
@@ -137,7 +137,7 @@ class TaskStates:
         return bool(left)
 
     def cancel_ended(self, call: int) -> None:
-        """A cancel returned, so it has taken effect; nobody says which one."""
+        """Record that a cancel returned without an answer, so it has taken effect either way."""
         self.settle_time()
         self.under_way -= 1
         marks = (OpenCancel(call, True), OpenCancel(call, False))
@@ -149,7 +149,7 @@ class TaskStates:
         }
 
     def refused(self, call: int) -> None:
-        """A call was refused and had no effect."""
+        """Record that a call was refused and had no effect."""
         self.under_way -= 1
         self._adds.pop(call, None)
         self.states = {
@@ -163,7 +163,7 @@ class TaskStates:
         }
 
     def ran(self) -> bool:
-        """The task begins to run; tell whether that has an explanation."""
+        """Record that the task began to run; return whether a state explains the run."""
         self._close(submits=True)
         self._drop_what_was_owed()
         left = {
@@ -175,9 +175,9 @@ class TaskStates:
         return bool(left)
 
     def only_state(self) -> TaskState | None:
-        """Return the state that is left if no call is under way, if there is only one.
+        """Return the only state that is left, or None if there are several.
 
-        States that differ only in which of several adds won are one, settled by the last of these.
+        States that differ only in the add that won count as one: that of the last add to return.
         """
         kinds = {(state.owed, state.calls, _interval(state.waiting)) for state in self.states}
         if len(kinds) != 1:
@@ -188,7 +188,7 @@ class TaskStates:
         return -1 if state.waiting is None else self._settled_at.get(state.waiting.call, -1)
 
     def settle_time(self) -> None:
-        """Add what may have happened since the last event; drop what cannot have stayed as it was.
+        """Add the states that are possible since the last event; drop those that no longer are.
 
         A task whose add had returned before an advance began, and which was due then, was submitted
         when the advance returned (semantics.md 1.18).
@@ -198,7 +198,7 @@ class TaskStates:
         self._drop_what_was_not_seen()
 
     def _may_submit(self) -> bool:
-        """Tell whether anything is under way that may submit the task, or an executor is late."""
+        """Tell whether a call under way may submit the task, or an executor may run it late."""
         advances = self._advances
         return not advances.inline or advances.under_way > 0 or bool(self._adds)
 
@@ -206,7 +206,7 @@ class TaskStates:
         self.states = {after for state in self.states for after in self._after_advances(state)}
 
     def _drop_what_was_not_seen(self) -> None:
-        """Nothing was submitted that has not run: who submitted it would have returned."""
+        """Drop states that owe a run, unless a call under way may submit: the run would be seen."""
         if not self._may_submit():
             self.states = {state for state in self.states if not state.owed}
 

@@ -13,7 +13,7 @@ from wheelproof_spec.components.timer.history.states import (
 
 
 class Phase(Enum):
-    """Where a task is, as far as its calls do not overlap."""
+    """The phase of a task, as far as its calls do not overlap."""
 
     IDLE = "idle"
     ADDING = "adding"
@@ -26,11 +26,11 @@ class Phase(Enum):
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """One task, from its add until nothing can be said about it any more.
+    """One task, from its first call until the judge stops tracking it.
 
-    `dues` are the times at which it may be due, as intervals in order, from `low` to `high`;
-    `call` is the index at which its add began and `settled` where it returned, `due_since` where
-    the clock reached its due time.
+    `dues` are the possible due times, as intervals in order, from `low` to `high`; `call` is the
+    index at which its add began, `settled` the index at which the add returned, `due_since` the
+    index at which the clock reached its due time.
     """
 
     name: str
@@ -50,18 +50,18 @@ class Task:
 
 
 Heap = list[tuple[int, int, Task]]
-"""Tasks by a time, each with the index at which its add returned: later ones make it void."""
+"""Tasks by a time, each with the index at which its add returned: a later add voids the item."""
 
 
 def states_of(task: Task) -> set[TaskState]:
-    """Return the states that a simple task can be in."""
+    """Return the possible states of a simple task."""
     calls: frozenset[OpenAdd | OpenCancel] = frozenset()
     if task.cancel is not None:
         calls = frozenset({OpenCancel(task.cancel)})
     phase = task.phase
     if phase is Phase.ADDING:
         return {TaskState(None, 0, calls | {OpenAdd(task.call, task.mark, task.delay_ms)})}
-    # Submitted by an advance that returned while a cancel is under way, which may have been first.
+    # An advance submitted it and returned during a cancel, which may have come first.
     overtaken = phase is Phase.SUBMITTED and task.cancel is not None and task.cancel_in_time
     if phase is Phase.WAITING or phase is Phase.DUE or overtaken:
         return {TaskState(Waiting(low, high, task.call), 0, calls) for low, high in task.dues}
@@ -69,6 +69,6 @@ def states_of(task: Task) -> set[TaskState]:
 
 
 def is_unrun(item: tuple[int, int, Task]) -> bool:
-    """Tell whether an item of the heap of due tasks still stands for one that has not run."""
+    """Tell whether an item of the heap still stands for a due task that has not run."""
     _, settled, task = item
     return task.settled == settled and task.phase in (Phase.DUE, Phase.SUBMITTED)

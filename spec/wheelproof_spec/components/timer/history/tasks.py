@@ -1,8 +1,8 @@
 """The tasks of a timer in a history: simple ones, and those whose calls overlap.
 
 A task is simple as long as no two calls on it are under way at the same time; then it has a due
-time, or an interval of due times. Otherwise it has the set of states that `states` keeps, until
-only one is left.
+time, or an interval of due times. Otherwise it has a set of states, see `states`, until only one
+state is left.
 """
 
 import heapq
@@ -18,7 +18,7 @@ from wheelproof_spec.components.timer.history.violations import never_ran
 
 
 class Tasks:
-    """All tasks of which something can be said, and the bounds on their number."""
+    """All tasks that are tracked, and the bounds on the number of linked entries."""
 
     def __init__(self, clock: HistoryClock, advances: Advances, order: RunOrder) -> None:
         self._clock = clock
@@ -27,13 +27,13 @@ class Tasks:
         self.known: dict[str, Task] = {}
         self.overlapped: dict[str, Task] = {}
         self.odd: set[str] = set()
-        """Tasks of which nobody knows where they are, since they have broken a clause."""
+        """Tasks whose state is unknown, since they have broken a clause."""
         self.size = SizeBounds()
         self.due: Heap = []
         self._coming: Heap = []
 
     def wait(self, task: Task, settled: int) -> None:
-        """The task's add has returned, and no other call on it is under way."""
+        """Record that the task's add returned and no other call on the task is under way."""
         task.settled = settled
         if task.low > self._clock.high:
             task.phase = Phase.WAITING
@@ -48,12 +48,12 @@ class Tasks:
         self._order.is_due(task)
 
     def clock_moved(self, index: int) -> None:
-        """Let come what the clock has reached, if it has reached anything."""
+        """Make the tasks due whose time the clock has reached, if there are any."""
         if self._coming and self._coming[0][0] <= self._clock.high:
             self.let_come(index)
 
     def let_come(self, index: int) -> None:
-        """What the clock has reached is due; this is seen at the line `index`."""
+        """Make the tasks due whose time the clock has reached, as seen at the event `index`."""
         coming, high = self._coming, self._clock.high
         while coming and coming[0][0] <= high:
             _, settled, task = heapq.heappop(coming)
@@ -64,26 +64,26 @@ class Tasks:
         self.watch_size()
 
     def submit(self, task: Task) -> None:
-        """The task is submitted for certain."""
+        """Record that the task was submitted for certain."""
         task.phase = Phase.SUBMITTED
         self.size.possible -= 1
 
     def open_cancel(self, task: Task, call: int) -> None:
-        """A cancel of a simple task begins."""
+        """Record that a cancel of a simple task began."""
         task.cancel = call
         if task.phase is Phase.WAITING:
-            # It may be out from now on.
+            # From now on the entry may be unlinked.
             self.size.sure -= 1
             self.watch_size()
 
     def close_cancel(self, task: Task) -> None:
-        """The cancel of a simple task is over."""
+        """Record that the cancel of a simple task is over."""
         if task.cancel is not None and task.phase is Phase.WAITING:
             self.size.sure += 1
         task.cancel = None
 
     def undo(self, name: str, call: int, index: int) -> None:
-        """A call on a task was refused, and has had no effect."""
+        """Record that a call on a task was refused and had no effect."""
         task = self.known[name]
         if task.phase is Phase.ADDING:
             self.drop(task)
@@ -96,24 +96,24 @@ class Tasks:
             self.simplify(task, index)
 
     def drop(self, task: Task) -> None:
-        """Nothing more can be said about the task."""
+        """Stop tracking the task."""
         self._leave(task)
         task.phase = Phase.GONE
         del self.known[task.name]
         self.overlapped.pop(task.name, None)
 
     def give_up(self, task: Task) -> None:
-        """The task has broken a clause: what it does from now on is not judged."""
+        """Stop judging the task, since it has broken a clause."""
         self.odd.add(task.name)
         if self.known.get(task.name) is task:
             self.drop(task)
 
     def is_odd(self, value: object) -> bool:
-        """Tell whether a call or a run is of a task that is not judged any more."""
+        """Tell whether a call or a run is of a task that is no longer judged."""
         return bool(self.odd) and isinstance(value, Add | Cancel | Run) and value.task in self.odd
 
     def never_ran(self, task: Task, index: int) -> Violation | None:
-        """Return what is wrong if a task was submitted for certain, and has not run in the end."""
+        """Return the violation if a task was submitted for certain and never ran."""
         lost = task.phase is Phase.SUBMITTED
         if task.phase is Phase.OVERLAPPED:
             states = self.overlap(task)
@@ -128,7 +128,7 @@ class Tasks:
             self.size.possible -= 1
 
     def overlap(self, task: Task) -> TaskStates:
-        """Return the set of states of the task; from now on it has one."""
+        """Return the task's set of states; make the set if the task was simple."""
         if task.states is not None:
             return task.states
         states = states_of(task)
@@ -142,14 +142,14 @@ class Tasks:
         return task.states
 
     def meet(self, task: Task) -> TaskStates:
-        """Return the states of a task that a call meets, which may leave an entry behind."""
+        """Return the states of a task for an overlapping call, which may leave an entry behind."""
         states = self.overlap(task)
         self.size.meetings += 1
         states.meetings += 1
         return states
 
     def simplify(self, task: Task, index: int) -> None:
-        """Go back to a simple task if only one state is left and no call is under way."""
+        """Make the task simple again if only one state is left and no call is under way."""
         states = task.states
         if states is None or states.under_way:
             return
@@ -165,7 +165,7 @@ class Tasks:
             return
         if state.waiting is None:
             self._become_simple(task)
-            # Which of its adds the run is owed to is open: all of them are due by the latest one.
+            # It is open which add owes the run: all of them are due by the latest due time.
             task.low, task.high = -NEVER, max(task.high, states.latest_ms)
             task.settled = index
             self.submit(task)
@@ -185,6 +185,6 @@ class Tasks:
         del self.overlapped[task.name]
 
     def watch_size(self) -> None:
-        """Take note of the size, if somebody asks for it."""
+        """Update the bounds of the size if a call of `size` is under way."""
         if self.size.is_watched:
             self.size.changed()

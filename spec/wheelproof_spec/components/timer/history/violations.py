@@ -1,25 +1,25 @@
-"""The rules that the history of a timer can break, each with its words."""
+"""The violations that the history of a timer can have, with their messages."""
 
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import TimerClause
 
 
 def refused_while_open(f: str) -> Violation:
-    """A call was refused as after close."""
+    """Return the violation by a call that an open timer refused as closed."""
     return TimerClause.REFUSES_ONLY_AFTER_CLOSE.broken(
         f"{f} is served", "it was refused because the timer is closed", "close has not been called"
     )
 
 
 def taken_in_after_close(name: str) -> Violation:
-    """An add that began after close was served."""
+    """Return the violation by an add that began after close and was accepted."""
     return TimerClause.REFUSES_AFTER_CLOSE.broken(
         "the add is refused", f"{name!r} was taken in", "close had returned before the add began"
     )
 
 
 def cancel_lied(name: str, *, answer: bool) -> Violation:
-    """A cancel gave the wrong answer."""
+    """Return the violation by a cancel that gave the wrong answer."""
     return TimerClause.CANCEL_TELLS_THE_TRUTH.broken(
         f"cancel of {name!r} answers {str(not answer).lower()}",
         f"it answered {str(answer).lower()}",
@@ -30,7 +30,7 @@ def cancel_lied(name: str, *, answer: bool) -> Violation:
 
 
 def ran_before(name: str, due_ms: int, now_ms: int) -> Violation:
-    """A task ran before the one time at which it can be due."""
+    """Return the violation by a task that ran before its only possible due time."""
     return TimerClause.NEVER_BEFORE_DUE.broken(
         f"{name!r} runs at {due_ms} ms or later",
         f"it ran when the clock showed {now_ms} ms at most",
@@ -39,7 +39,7 @@ def ran_before(name: str, due_ms: int, now_ms: int) -> Violation:
 
 
 def out_of_order(first: str, first_ms: int, second: str, second_ms: int) -> Violation:
-    """A task ran before one that was due earlier."""
+    """Return the violation by a task that ran before a task that was due earlier."""
     return TimerClause.RUNS_IN_ORDER.broken(
         f"{first!r}, due at {first_ms} ms, runs first",
         f"{second!r}, due at {second_ms} ms, ran first",
@@ -48,7 +48,7 @@ def out_of_order(first: str, first_ms: int, second: str, second_ms: int) -> Viol
 
 
 def too_late(name: str, due_ms: int, now_ms: int, lateness_ms: int) -> Violation:
-    """A task began to run later than the implementation promises."""
+    """Return the violation by a task that began to run later than the implementation promises."""
     return TimerClause.RUNS_WITHIN_ITS_LATENESS.broken(
         f"{name!r} begins to run by {due_ms + lateness_ms} ms",
         f"it began at {now_ms} ms or later",
@@ -57,7 +57,7 @@ def too_late(name: str, due_ms: int, now_ms: int, lateness_ms: int) -> Violation
 
 
 def overdue(name: str, due_ms: int, now_ms: int, lateness_ms: int) -> Violation:
-    """A task has not run, long after it had to."""
+    """Return the violation by a task that has not run in its promised time."""
     return TimerClause.RUNS_WITHIN_ITS_LATENESS.broken(
         f"{name!r} begins to run by {due_ms + lateness_ms} ms",
         f"it has not run at {now_ms} ms, when all is quiet",
@@ -66,7 +66,7 @@ def overdue(name: str, due_ms: int, now_ms: int, lateness_ms: int) -> Violation:
 
 
 def left_behind(name: str, due_ms: int, clock_ms: int) -> Violation:
-    """An advance returned without what it owed."""
+    """Return the violation by an advance that returned without a run that it owed."""
     return TimerClause.NOTHING_LEFT_BEHIND.broken(
         f"{name!r}, due by {due_ms} ms, has run when the advance returns that "
         f"began at {clock_ms} ms",
@@ -77,7 +77,7 @@ def left_behind(name: str, due_ms: int, clock_ms: int) -> Violation:
 
 
 def never_ran(name: str, call: int, index: int) -> Violation:
-    """A task that was submitted for certain never ran."""
+    """Return the violation by a task that was submitted for certain and never ran."""
     return TimerClause.NOTHING_LEFT_BEHIND.broken(
         f"{name!r} has run when all is quiet",
         "it never ran",
@@ -87,7 +87,7 @@ def never_ran(name: str, call: int, index: int) -> Violation:
 
 
 def wrong_size(least: int, most: int, size: int) -> Violation:
-    """The size is not that of anything that can be linked."""
+    """Return the violation by a size that no possible set of linked entries has."""
     return TimerClause.SIZE_COUNTS_WAITING.broken(
         f"a size of {least} to {most}",
         f"a size of {size}",
@@ -96,7 +96,7 @@ def wrong_size(least: int, most: int, size: int) -> Violation:
 
 
 def ran_too_often(name: str) -> Violation:
-    """A task ran that was not waiting."""
+    """Return the violation by a task that ran and was not waiting."""
     return TimerClause.RUNS_AT_MOST_ONCE.broken(
         f"{name!r} does not run",
         f"{name!r} ran",
@@ -105,7 +105,7 @@ def ran_too_often(name: str) -> Violation:
 
 
 def ran_early(name: str) -> Violation:
-    """A task ran that cannot have been due, whichever of its adds was last."""
+    """Return the violation by a task that ran and was not due, whichever of its adds was last."""
     return TimerClause.NEVER_BEFORE_DUE.broken(
         f"{name!r} waits until it is due",
         f"{name!r} ran",

@@ -1,4 +1,4 @@
-"""What the model checker explores of the timer."""
+"""The timer programs that the model checker explores."""
 
 from wheelproof_spec.components.timer.programs.entry_migration import (
     ENTRY_MIGRATION,

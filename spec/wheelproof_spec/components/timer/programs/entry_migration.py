@@ -1,7 +1,7 @@
-"""One entry that several threads move: cancel against flush against a second add.
+"""Programs in which several threads move one entry: a cancel, a flush, a second add.
 
-The lists and the tasks are the timer's own; what a flush does with an entry is what the timer does
-with it, on a wheel of one upper and one lower bucket. TLA+: EntryMigration.
+The lists and the tasks are the timer's own. A flush handles an entry as the timer does, on a wheel
+of one upper and one lower bucket. TLA+: EntryMigration.
 """
 
 from wheelproof import sync
@@ -16,7 +16,7 @@ _MORE_THAN_THERE_ARE = 8
 
 
 class IdleTask(TimerTask):
-    """A task that counts how often it has run."""
+    """A task that counts its runs and its successful cancels."""
 
     __slots__ = ("cancels", "runs")
 
@@ -26,11 +26,11 @@ class IdleTask(TimerTask):
         self.cancels = 0
 
     def run(self) -> None:
-        """Count."""
+        """Count the run."""
         self.runs += 1
 
     def cancel_and_count(self) -> None:
-        """Cancel, and count if that took effect."""
+        """Cancel, and count the cancel if it took effect."""
         if self.cancel():
             self.cancels += 1
 
@@ -63,11 +63,11 @@ class EntryBench(Bench):
         self._upper.add(self.bound())
 
     def flush_upper(self) -> None:
-        """Send the entries of the upper bucket down."""
+        """Flush the upper bucket: its entries move to the lower one."""
         self._upper.flush(self._put_lower)
 
     def flush_lower(self) -> None:
-        """Fire the entries of the lower bucket."""
+        """Flush the lower bucket: its entries fire."""
         self._lower.flush(_fire)
 
     def cancel(self, number: int) -> None:
@@ -79,29 +79,29 @@ class EntryBench(Bench):
         self._put_lower(_bind(self._tasks[number]))
 
     def link_upper(self, number: int) -> None:
-        """Put the entry that a task is bound to into the upper bucket."""
+        """Put the entry of a task into the upper bucket."""
         self._upper.add(self._entries[number])
 
     def link_lower(self, number: int) -> None:
-        """Put the entry that a task is bound to into the lower bucket."""
+        """Put the entry of a task into the lower bucket."""
         self._lower.add(self._entries[number])
 
     def expire_upper(self) -> None:
-        """Say when the upper bucket is due, as whoever has put an entry there does (1.3)."""
+        """Set the expiration of the upper bucket, as a thread does after a link (1.3)."""
         self._upper.set_expiration(Millis(0))
         self._expires = True
 
     def _put_lower(self, entry: TimerTaskEntry) -> None:
-        """Do as the timer does with an entry that has been taken out of a bucket."""
+        """Handle an entry that was taken out of a bucket, as the timer does."""
         if entry.cancelled():
             _fire(entry)
         else:
             self._lower.add(entry)
 
     def check(self) -> None:
-        """Raise unless the lists are sound and each task ends as it was told to.
+        """Raise unless the lists are consistent and the last add of each task ends exactly once.
 
-        An add ends in one run, or in a cancel, or in a later add of the same task.
+        An add ends by one run, by a cancel, or by a later add of the same task.
         """
         counted, expiration = self._counter.get(), self._upper.get_expiration()
         found: list[TimerTaskEntry] = []
@@ -138,7 +138,7 @@ def _fire(entry: TimerTaskEntry) -> None:
 LINKS = tuple(
     PlainField(owner=TimerTaskEntry, name=name, identity="monitor") for name in ("next", "prev")
 )
-"""What the monitor of a list guards."""
+"""The fields that the monitor of a list guards."""
 
 
 def _build(row: Row, bucket_class: type[TimerTaskList]) -> Scenario:

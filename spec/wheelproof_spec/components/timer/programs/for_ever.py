@@ -1,4 +1,4 @@
-"""Programs of the timer about what happens in the end; graph mode alone can judge them."""
+"""Liveness programs of the timer, which only graph mode can judge."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from wheelproof_spec.engines.explore.programs.making import program
 
 
 class ForgetfulTimer(SystemTimer):
-    """A timer whose flush says at each entry that it knows nothing but that."""
+    """A timer whose flush forgets its local state at each entry, apart from the entry."""
 
     def _add_timer_task_entry(self, entry: TimerTaskEntry) -> None:
         forget(entry)
@@ -19,11 +19,11 @@ class ForgetfulTimer(SystemTimer):
 
 
 class ForgetfulAdvanceAfterFlushTimer(ForgetfulTimer, AdvanceAfterFlushTimer):
-    """Flushes a bucket before the wheel's clock has moved."""
+    """A timer that flushes a bucket before the wheel's clock moves."""
 
 
 def advance_a_due_task(timer_class: type[ForgetfulTimer]) -> Scenario:
-    """A task is due, and the clock is advanced: that comes to an end, and the task is submitted."""
+    """A task is due, and the timer is advanced: the advance ends, and the task is submitted."""
     bench = TimerBench(timer_class)
     task = bench.task(1)
     bench.at(1)

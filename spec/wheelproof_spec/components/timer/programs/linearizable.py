@@ -1,4 +1,4 @@
-"""Public operations that overlap: of a register, and of the timer."""
+"""Overlapping public operations: of a register, and of the timer."""
 
 from collections.abc import Callable
 from functools import partial
@@ -33,7 +33,7 @@ _TimerHistory = PublicOperations[TimerState, TimerOperation, TimerResult]
 
 
 class _Task(TimerTask):
-    """A task that tells the history when the timer hands it over."""
+    """A task that records in the history when the timer submits it."""
 
     __slots__ = ("_history", "due_ms", "name")
 
@@ -44,15 +44,15 @@ class _Task(TimerTask):
         self._history = history
 
     def hand_over(self, now_ms: int) -> None:
-        """Note that it has been fired."""
+        """Record that the task has been fired."""
         self._history.inside(Fire(self.name, now_ms), None)
 
     def run(self) -> None:
-        """Do nothing: that the timer has handed it over is all that counts."""
+        """Do nothing: only the submission counts."""
 
 
 class _HandingOver:
-    """An executor that notes at once what is submitted, as part of the call that submits it."""
+    """An executor that records a submission at once, as part of the call that submits."""
 
     def __init__(self, clock: StandingClock) -> None:
         self._clock = clock
@@ -71,7 +71,7 @@ class _HandingOver:
 
 
 class _PublicTimer:
-    """A timer of two buckets a level, and its public operations as the history knows them."""
+    """A timer with two buckets per level, whose public operations a history records."""
 
     def __init__(self, timer_class: type[SystemTimer], model: TimerModel) -> None:
         self.clock = StandingClock()
@@ -105,13 +105,13 @@ class _PublicTimer:
 
 
 def register_get_and_set() -> Scenario:
-    """Two threads exchange what a register holds, which is atomic."""
+    """Three threads exchange the value of a register, which is atomic."""
     cell = sync.atomic_integer(0, "register")
     return _exchanges(cell.get_and_set)
 
 
 def register_get_then_set() -> Scenario:
-    """Two threads exchange what a register holds in two steps, which is not atomic."""
+    """Three threads exchange the value of a register in two steps, which is not atomic."""
     cell = sync.atomic_integer(0, "register")
 
     def get_then_set(value: int) -> int:

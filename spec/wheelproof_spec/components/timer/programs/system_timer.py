@@ -1,7 +1,7 @@
 """The whole timer: add, cancel, advance and close at the same time, with an overflow wheel.
 
 The clock stands still while the threads run; tasks are submitted to an executor that keeps them
-until the end. Then everything that was not cancelled has to run exactly once. TLA+: SystemTimer.
+until the end. Then every task that was not cancelled must run exactly once. TLA+: SystemTimer.
 """
 
 from collections.abc import Iterable
@@ -31,9 +31,9 @@ _WHEEL_SIZE = 2
 
 
 class StandingClock:
-    """A clock that shows one time until it is told another, outside the threads.
+    """A clock whose time changes only outside the threads.
 
-    Reading it is no step, so that it adds no interleavings; `ManualClock` reads under a lock.
+    A reading is not a step, so it adds no interleavings; `ManualClock` reads under a lock.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class StandingClock:
 
 
 class TimerBench(Bench):
-    """A timer of two buckets a level, its clock and executor, and what was done with it."""
+    """A timer with two buckets per level, its clock, its executor, and the tasks of the run."""
 
     def __init__(self, timer_class: type[SystemTimer]) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class TimerBench(Bench):
         return task
 
     def counted(self, delay_ms: int) -> None:
-        """Make a task that counts as added: several threads will do it."""
+        """Make a task that counts as added, since several threads will add it."""
         self.added.append(self.make(delay_ms))
 
     def task(self, delay_ms: int) -> IdleTask:
@@ -112,7 +112,7 @@ class TimerBench(Bench):
             self.added.append(task)
 
     def advance(self) -> None:
-        """Advance, and see to it that what was due before has been submitted."""
+        """Advance, and raise unless every task that was due before has been submitted."""
         due = [task for task in self.added if task.delay_ms <= self.clock.now_ms]
         try:
             self.timer.advance_clock(Millis(0))
@@ -120,7 +120,7 @@ class TimerBench(Bench):
             return
         for task in due:
             entry = task.get_timer_task_entry()
-            # Bound but unlinked is a task that is being cancelled.
+            # A task that is bound but not linked is being cancelled.
             left = entry is not None and entry.list.get() is not None
             assert not left, f"due at {task.delay_ms} ms, and left behind by an advance"
 
@@ -142,7 +142,7 @@ class TimerBench(Bench):
         assert self.timer.size() == 0, f"{self.timer.size()} tasks are left"
 
     def _check_arguments(self) -> None:
-        """Raise unless what is no time, no tick and no size is refused."""
+        """Raise unless invalid times, ticks and sizes are refused."""
         made = partial(SystemTimer, "refused", clock=self.clock, executor=self.executor)
         for wrong in WRONG_NUMBERS:
             self.refuses(
@@ -154,7 +154,7 @@ class TimerBench(Bench):
             )
 
     def check_closed(self) -> None:
-        """Raise unless the timer is closed and no task ran more than once."""
+        """Raise if an added task ended more than once, or a rejected task ran."""
         self.executor.run_pending()
         for task in self.added:
             assert task.runs + task.cancels <= 1, f"ran {task.runs}, cancelled {task.cancels}"
@@ -162,12 +162,12 @@ class TimerBench(Bench):
             assert task.runs == 0, "a rejected task ran"
 
     def at(self, time_ms: int) -> None:
-        """Set the clock, in set-up."""
+        """Set the clock during the set-up."""
         self.clock.now_ms = Millis(time_ms)
 
 
 CLOCK_OF_A_WHEEL = (PlainField(owner=TimingWheel, name="_current_time_ms"),)
-"""What the timer's read-write lock guards."""
+"""The fields that the timer's read-write lock guards."""
 
 
 def _build(row: Row, timer_class: type[SystemTimer]) -> Scenario:
@@ -177,7 +177,7 @@ def _build(row: Row, timer_class: type[SystemTimer]) -> Scenario:
 def timer_programs(
     timer_class: type[SystemTimer], bugs: Iterable[TimerBug] = ()
 ) -> tuple[tuple[Program, ...], tuple[Program, ...]]:
-    """Return the programs with a class of timer, and those that show some of the bugs."""
+    """Return the programs for a class of timer, and the programs that show the bugs."""
     return programs_of(
         __file__,
         _build,

@@ -1,4 +1,4 @@
-"""The timer in its world: clocks that move, waits, the reaper, and the executor's own thread."""
+"""The timer in its environment: moving clocks, waits, the reaper, and the executor's thread."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,7 +25,7 @@ _LATER_MS = 10
 
 
 class _ExecutorTask(TimerTask):
-    """A task that counts in a cell, since it runs on the executor's thread."""
+    """A task that counts its runs in a cell, since it runs on the executor's thread."""
 
     __slots__ = ("runs",)
 
@@ -81,7 +81,7 @@ def two_adds_against_advance() -> Scenario:
 
 
 def wait_for_the_clock() -> Scenario:
-    """An advance waits for a bucket while the manual clock is moved: it is woken, or sees it."""
+    """An advance waits for a bucket while the clock moves: it wakes up, or sees the new time."""
     clock, executor, timer = _manual()
     task = IdleTask(1)
     timer.add(task)
@@ -135,7 +135,7 @@ def close_against_wait() -> Scenario:
 
 
 def reaper() -> Scenario:
-    """A reaper's timer gets a task, its time comes, and it is closed: the reaper's thread ends."""
+    """A reaper's task becomes due, and the reaper is closed: the reaper's thread ends."""
     clock, executor, timer = _manual()
     task = IdleTask(1)
     reaped = SystemTimerReaper("reaper", timer)
@@ -153,7 +153,7 @@ def reaper() -> Scenario:
 
 
 class _OnePass(Timer):
-    """A timer whose first pass does something; the second one waits until the timer is closed."""
+    """A timer whose first pass calls `in_a_pass`; the second waits until the timer is closed."""
 
     def __init__(self) -> None:
         self._closed = sync.volatile(False, "closed")
@@ -163,7 +163,7 @@ class _OnePass(Timer):
         self.in_a_pass: Callable[[], object] = self.size
 
     def add(self, timer_task: TimerTask) -> None:
-        """Take nothing in."""
+        """Do nothing."""
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
         """Make one pass."""
@@ -187,14 +187,14 @@ class _OnePass(Timer):
         self._closed.set(True)
 
     def look(self) -> None:
-        """Look whether a pass is under way."""
+        """Read whether a pass is under way."""
         self.under_way.get()
 
 
 def closed_in_a_pass(reaping: Callable[[Timer], Action]) -> Scenario:
-    """A reaper is closed while its thread makes a pass: that is over when the close returns.
+    """A reaper is closed while its thread makes a pass: the pass is over when close returns.
 
-    `reaping` gives a timer to a new reaper, and returns what closes that.
+    `reaping` makes a reaper for a timer, and returns the action that closes the reaper.
     """
     timer = _OnePass()
     close_reaper = reaping(timer)
@@ -208,7 +208,7 @@ def closed_in_a_pass(reaping: Callable[[Timer], Action]) -> Scenario:
 
 
 def closed_by_a_task(reaping: Callable[[Timer], Action]) -> Scenario:
-    """A task of a reaper closes it, on the reaper's own thread, which does not wait for itself."""
+    """A task closes its reaper on the reaper's own thread, which does not wait for itself."""
     timer = _OnePass()
     timer.in_a_pass = reaping(timer)
     return Scenario(threads={"look": timer.look})
@@ -219,7 +219,7 @@ def _reaping(timer: Timer) -> Action:
 
 
 def executor_against_close() -> Scenario:
-    """With the executor's own thread: what was submitted before `close` has run when it returns."""
+    """With the executor's thread: a task submitted before `close` has run when `close` returns."""
     timer = SystemTimer("explored", tick_ms=1, wheel_size=2, start_ms=0)
     first, second = _ExecutorTask(0), _ExecutorTask(0)
     accepted: list[_ExecutorTask] = []
@@ -265,7 +265,7 @@ TIMER_WORLD: tuple[Program, ...] = (
     program("timer-reaper", reaper),
     program("timer-reaper-pass", partial(closed_in_a_pass, _reaping)),
     program("timer-reaper-own", partial(closed_by_a_task, _reaping)),
-    # The executor is given five seconds to end, which pass only when nothing else can happen.
+    # The executor has five seconds to end, which pass only if no other step is possible.
     program("timer-executor-close", executor_against_close, _LAZY),
     program("timer-close-by-task", close_by_a_task),
 )

@@ -1,1 +1,1 @@
-"""What of the timer is proved for any number of threads."""
+"""Properties of the timer that are proved for any number of threads."""

@@ -1,4 +1,4 @@
-"""The proofs of the timer, and what ties them to their modules."""
+"""The proofs of the timer, and their ties to the TLA+ modules."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -41,9 +41,9 @@ def _cancelling() -> Proof:
 
 
 def with_times(written: Written, instance: Instance, tick: int = 1, size: int = 2) -> Instance:
-    """Return the instance with what its times and levels are to each other.
+    """Return the instance with the relations of its times, levels and buckets.
 
-    `tick` is that of the bottom, in the unit of the times; a wheel has `size` buckets.
+    `tick` is the tick of the lowest level, in the unit of the times; a wheel has `size` buckets.
     """
     elements = {sort.name: names for sort, names in instance.elements.items()}
     times, levels = elements["Time"], elements["Level"]
@@ -69,7 +69,7 @@ def _record(**fields: Value) -> Value:
 
 
 def _bucket(name: str) -> tuple[int, int]:
-    """Return the bucket that ``1.0`` is in the module: the first one of level 1."""
+    """Return the module's bucket for a name: ``1.0`` is the first bucket of level 1."""
     level, _, index = name.partition(".")
     return (int(level), int(index))
 
@@ -80,7 +80,7 @@ def _lateness() -> Proof:
     small, *others = (with_times(written, one) for one in (proof.instance, *proof.more_instances))
 
     def hidden(tables: Tables) -> dict[str, Value]:
-        """Return what is made of times, levels and buckets as the module has it."""
+        """Return the module's variables that consist of times, levels and buckets."""
 
         def pairs(name: str) -> dict[str, list[str]]:
             return written.pairs(tables, name)

@@ -1,1 +1,1 @@
-"""Work under which the reference's timer is recorded, and how its calls are."""
+"""The load under which the reference's timer is recorded, and the recording of its calls."""

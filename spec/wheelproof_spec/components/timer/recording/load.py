@@ -34,7 +34,7 @@ class _Task(TimerTask):
         self._recorder = recorder
 
     def run(self) -> None:
-        """Take note of it."""
+        """Record the run."""
         self._recorder.begins(Run(task=self.name))
 
 
@@ -81,7 +81,7 @@ class TimerLoad:
             self._add(recorder, known)
         else:
             task = _Task(f"t{next(self._names)}", _delay_ms(dice), recorder)
-            # Published first: others may cancel it, or add it again, while it is being added.
+            # Published first: other callers may cancel it, or add it again, during the add.
             self._recent[dice.randrange(RECENT)] = task
             self._add(recorder, task)
 
@@ -91,7 +91,7 @@ class TimerLoad:
 
 
 def _delay_ms(dice: random.Random) -> int:
-    """Half of them in the lowest wheel, and some on each of the next two."""
+    """Return a delay: about half are in the lowest wheel, the others 0 or on the next two."""
     choice = dice.randrange(100)
     if choice < 5:
         return 0

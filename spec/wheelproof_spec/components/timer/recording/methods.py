@@ -1,4 +1,4 @@
-"""How the public calls of the reference's timer are recorded."""
+"""Recording of the public calls of the reference's timer."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -31,7 +31,7 @@ _P = ParamSpec("_P")
 
 
 class TimerRecorder:
-    """Records timers, and the moves of the manual clocks that they are on."""
+    """The recorder of timers, and of the moves of their manual clocks."""
 
     def __init__(self, writer: HistoryWriter) -> None:
         self._writer = writer
@@ -59,11 +59,11 @@ class TimerRecorder:
         }
 
     def settings_of(self, timer: object) -> tuple[int, ManualClock | None] | None:
-        """Return the tick of a timer in ms, and its clock if that is a manual one."""
+        """Return the tick of a timer in ms, and its clock if the clock is manual."""
         return self._settings.get(id(timer))
 
     def follow(self, clock: ManualClock, run: RecordedRun) -> None:
-        """Write the moves of a clock into a history, too."""
+        """Write the moves of a clock into a history as well."""
         self._clocks.setdefault(id(clock), (clock, []))[1].append(run)
 
     def _made(self, original: Callable[_P, None]) -> Callable[_P, None]:
@@ -76,7 +76,7 @@ class TimerRecorder:
             assert isinstance(wheel_size, int)
             clock = kwargs.get("clock")
             manual = clock if isinstance(clock, ManualClock) else None
-            # A deferred executor runs later, but what is recorded is the submission.
+            # A deferred executor runs tasks later, but the submission is recorded.
             config = TimerConfig(
                 tick_ms=tick_ms,
                 wheel_size=wheel_size,

@@ -1,8 +1,8 @@
-"""The actions of SystemTimer.tla, replayed: each checks its guard, then takes the step.
+"""Replay of the actions of SystemTimer.tla: each checks its guard, then takes the step.
 
-An action that cannot be taken raises `UnexplainedError` and changes nothing. What was observed is
-compared with what the action does; what was not is free. The lock has no order here
-(`LockOrder = "none"`): whoever comes takes what is free, which allows whatever a fair lock does.
+An action that cannot be taken raises `UnexplainedError`; its state is not used after that. Observed
+values are compared with the action's effect, unobserved values are free. The lock has no queue here
+(`LockOrder = "none"`): any thread may take it if it is free, which covers a fair lock.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ from wheelproof_spec.components.timer.trace.vocabulary import (
 )
 
 STEPS = {action: (step["at"], step.get("then", "")) for action, step in vocabulary.STEPS.items()}
-"""Where a thread has to be for each action, and where it is afterwards; "" if that depends."""
+"""For each action the `pc` of a thread before it and after it; "" if the latter depends."""
 _FLUSHING = {"FlushEntry", "Insert", "Link", "SetExpiration", "Offer", "Submit"}
 NO_LIMIT = 2**63
 
@@ -43,12 +43,12 @@ class TimerActions:
         self.poll_under_lock = poll_under_lock
         self.earliest = -NO_LIMIT
         self.latest = NO_LIMIT
-        """What the clock can show at least and at most at this step."""
+        """The clock at this step shows `earliest` at least and `latest` at most."""
         self.chosen: Bucket | None = None
-        """Which bucket is meant, where several can be."""
+        """The bucket to take, if several are possible."""
 
     def step(self, thread: str, action: str, seen: tuple[object, object]) -> None:
-        """Take one step, of which `seen` are the arguments and what was observed."""
+        """Take one step; `seen` has its arguments and its observations."""
         state = self.state
         t = state.threads.get(thread) or state.thread(thread)
         at, following = STEPS[action]
@@ -325,4 +325,4 @@ class TimerActions:
         "Bind": _bind,
         "CancelRemove": _cancel_remove,
     }
-    """What each action does beside moving its thread on; some do nothing else."""
+    """The effect of each action besides its change of `pc`; other actions only change `pc`."""

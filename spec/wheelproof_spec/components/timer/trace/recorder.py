@@ -1,17 +1,17 @@
-"""Records white-box traces of the reference's SystemTimer: one line turns it on.
+"""Records white-box traces of the reference's SystemTimer: one line turns the recording on.
 
 ::
 
     with tracing(Path("trace.jsonl"), TimerConfig(tick_ms=1, wheel_size=20)):
         ...  # make one timer, on the system's clock, and use it from any number of threads
 
-Nothing of the timer is replaced: which action of SystemTimer.tla a thread takes is read off the
-locks that it holds and the cells that it touches, in the order in which it does.
+No part of the timer is replaced: the recorder derives a thread's action of SystemTimer.tla from the
+locks that the thread holds and the cells that it touches, in order.
 
 A task whose add has ended (submitted, cancelled) gets a new name when it is added again, since the
-module knows tasks and not their entries: so what a cancel left in a bucket (semantics.md 1.11)
-keeps the name of its own add. Left out is one task that two threads add at the same time: the
-module has no name for its two entries.
+module knows tasks and not their entries. So an entry that a cancel left in a bucket
+(semantics.md 1.11) keeps the name of its own add. A task that two threads add at the same time is
+not supported: the module has no name for its two entries.
 """
 
 import threading
@@ -51,10 +51,10 @@ _TRACE = "timer"
 
 @contextmanager
 def tracing(path: Path, config: TimerConfig) -> Generator[None]:
-    """Record what the timer does that is made inside the block, into `path`.
+    """Record the timer that is made inside the block, into `path`.
 
-    `config` is that which the timer is made with; its start is observed. Raises UsageError if
-    not exactly one timer is made.
+    `config` is the timer's configuration, but its start is observed. Raises UsageError if not
+    exactly one timer is made.
     """
     runtime = current_runtime()
     watcher = _TimerWatcher(runtime.monotonic_ms)
@@ -74,24 +74,24 @@ class _Event:
 
 @dataclass(slots=True)
 class _Thread:
-    """What is known of one thread: which step it takes next, and what it is about."""
+    """The recorder's state of one thread: its next step, and the entry of its call."""
 
     name: str
     pc: str = "Idle"
     monitors: Counter[str] = field(default_factory=Counter[str])
     guess: _Event | None = None
-    """A step that stands only if the thread does not do the same again before the next one."""
+    """A recorded step that the thread's next guess replaces, unless another step comes first."""
     entry: TimerTaskEntry | None = None
     """The entry that is being added or cancelled."""
     adds: bool = False
 
 
 class _TimerWatcher:
-    """Notes every step of the timer; the clock begins at 0 when it is read for the first time.
+    """The recorder of every step of the timer; the clock is 0 when it is read for the first time.
 
-    A cell's operation and its note are one step: both happen under `_steps`, which nobody holds
-    while waiting for another lock. That a lock is taken is noted once it is held, and that it is
-    given back while it still is.
+    A cell's operation and its record are one step: both happen under `_steps`, and no thread waits
+    for another lock while it holds `_steps`. An acquire is recorded once the lock is held, a
+    release while the lock is still held.
     """
 
     def __init__(self, read_clock_ms: Callable[[], Millis]) -> None:
@@ -103,9 +103,9 @@ class _TimerWatcher:
         self._timers = 0
         self._now_ms = self._start_ms = Millis(0)
         self._names: dict[int, str] = {}
-        """The name of a task by the cell that it is bound in."""
+        """The name of each task, by the identity of the cell that holds its entry."""
         self._entries: dict[int, tuple[TimerTaskEntry, str]] = {}
-        """Each entry, by the cell of its list, with the name of its add."""
+        """Each entry with the name of its add, by the identity of the cell of its list."""
         self._bound: dict[int, TimerTaskEntry | None] = {}
 
     def lines(self, config: TimerConfig) -> Generator[object]:
@@ -137,10 +137,10 @@ class _TimerWatcher:
             taken[event.thread] += 1
         yield TraceEnd(kind="end", trace=_TRACE, events=len(self._events))
 
-    # What a watcher hears
+    # The interface of a watcher
 
     def making(self, name: str) -> None:
-        """Note the timer's lock: it is made right after the clock was read."""
+        """Record that a timer is made: it makes its lock right after it has read the clock."""
         if name == "SystemTimer.lock":
             with self._steps:
                 self._timers += 1
@@ -149,7 +149,7 @@ class _TimerWatcher:
     def around(
         self, name: str, primitive: object, how: str, perform: Callable[[], R], value: object
     ) -> R:
-        """Note what is done with a lock or a cell; waiting on a condition is no step."""
+        """Record an operation on a lock or a cell; a wait on a condition is not a step."""
         match how:
             case "__enter__" | "acquire" | "try_acquire":
                 result = perform()
@@ -170,7 +170,7 @@ class _TimerWatcher:
                 return result
 
     def clock_read(self) -> Millis:
-        """An adder reads the clock, or the queue looks at its head."""
+        """Read the clock, and record the step of an adder, or of the queue that checks its head."""
         with self._steps:
             now_ms = self._now_ms = self._elapsed_ms()
             t = self._thread()
@@ -188,7 +188,7 @@ class _TimerWatcher:
         return Millis(now_ms - self._began_ms)
 
     def _entered(self, name: str) -> None:
-        """A lock was taken."""
+        """Record that the calling thread has acquired a lock."""
         t = self._thread()
         t.monitors[name] += 1
         match name:
@@ -206,7 +206,7 @@ class _TimerWatcher:
                 pass
 
     def _leaving(self, name: str) -> None:
-        """A lock is given back."""
+        """Record that the calling thread releases a lock."""
         t = self._thread()
         t.monitors[name] -= 1
         match name:
@@ -222,7 +222,7 @@ class _TimerWatcher:
                 pass
 
     def _touched(self, name: str, cell: object, how: str, value: object, result: object) -> None:
-        """A cell was read or written."""
+        """Record that the calling thread has read or written a cell."""
         t = self._thread()
         match name:
             case "TimerTask.entry":
@@ -346,7 +346,7 @@ class _TimerWatcher:
             t.pc = "Insert"
 
     def _cancel_entry(self, t: _Thread, cell: object) -> None:
-        """Note the cancel, unless the task was claimed since the cancel began."""
+        """Record a CancelRemove; it finds nothing if the task was claimed during the cancel."""
         entry, name = self._entries[id(cell)]
         t.pc = "Idle"
         found = any(bound is entry for bound in self._bound.values())
@@ -357,7 +357,7 @@ class _TimerWatcher:
     def _cancel(self, t: _Thread, name: str, *, found: bool) -> None:
         self._take(t, "CancelRemove", args=TaskNamed(task=name), obs=Found(found=found))
 
-    # Writing down
+    # Recording
 
     def _thread(self) -> _Thread:
         number = threading.get_ident()
@@ -376,14 +376,14 @@ class _TimerWatcher:
         return event
 
     def _guess(self, t: _Thread, action: str) -> None:
-        """Write down a step that may be taken back: another guess before the next step."""
+        """Record a step that another guess before the next step replaces."""
         if t.guess is not None:
             at = next(n for n in reversed(range(len(self._events))) if self._events[n] is t.guess)
             del self._events[at]
         t.guess = self._take(t, action)
 
     def _decide(self, t: _Thread, action: str) -> None:
-        """The guess turned out to be this step; if there was none, it is taken now."""
+        """Turn the guess into this step; without a guess record the step now."""
         if t.guess is None:
             self._take(t, action)
         else:
@@ -391,7 +391,7 @@ class _TimerWatcher:
         t.guess = None
 
     def _insert_unseen(self, t: _Thread) -> None:
-        """Write down an Insert that did not ask whether the task was cancelled, as a bug may do."""
+        """Record an Insert that did not test for cancellation, as in a known bug."""
         if t.pc == "Insert" and t.guess is None:
             self._take(t, "Insert")
         t.guess = None

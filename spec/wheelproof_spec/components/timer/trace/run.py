@@ -1,8 +1,8 @@
 """Judges one white-box trace: replays it through the detailed specification.
 
-A trace whose steps are all there and in order is replayed as it comes, in memory that does not grow
-with it. Where the order is open, or some steps are never recorded, its events are kept until the
-end, and a bounded search looks for an order.
+A trace with all its steps in order is replayed event by event, in memory that does not grow with
+it. If the order is open, or some steps are never recorded, its events are kept until the end, and a
+bounded search looks for an order.
 """
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
@@ -23,24 +23,24 @@ from wheelproof_spec.components.timer.trace.state import (
 )
 
 MOST_KEPT = 100_000
-"""The most events of a trace whose order is open."""
+"""The maximum number of events of a trace whose order is open."""
 NEVER_SILENT = frozenset({"ReadClock", "Bind", "CancelRemove"})
-"""Actions that have to be recorded: nothing else says what they are about."""
+"""Actions that have to be recorded, since no other event tells their task or time."""
 
 _MODULE = "SystemTimer"
 
 
 class TraceOrder:
-    """Checks that the events of a trace can follow one another, and what the clock can have shown.
+    """The check that the events of a trace can follow one another, and their bounds of the clock.
 
-    Raises MalformedError for a header or an event that cannot be.
+    Raises MalformedError for an impossible header or event.
     """
 
     def __init__(self, header: TraceHeader[object]) -> None:
         """Begin with the header."""
         self.silent = _silent_of(header)
         self.in_order: bool | None = None
-        """Whether the events have numbers; None before the first one."""
+        """Whether the events have numbers; None before the first event."""
         self.events = 0
         self._virtual = header.clock == "virtual"
         self._tseq: dict[str, int] = {}
@@ -48,7 +48,7 @@ class TraceOrder:
         self._ended = False
 
     def admit(self, event: TraceEvent[object, object]) -> tuple[int, int]:
-        """Take the next event; return what the clock can have shown, at least and at most."""
+        """Take the next event; return the least and the greatest time that the clock can show."""
         self._require_place(event)
         self._tseq[event.thread] = event.tseq + 1
         self.events += 1
@@ -57,13 +57,13 @@ class TraceOrder:
             return -NO_LIMIT, NO_LIMIT
         if self._virtual:
             return time, time
-        # A real clock was read after the step, and after the step before it.
+        # A real clock is read after each step: this step came after the thread's last reading.
         earliest = self._last_ms.get(event.thread, -NO_LIMIT)
         self._last_ms[event.thread] = time
         return min(earliest, time), time
 
     def end(self, end: TraceEnd) -> None:
-        """Take the end."""
+        """Take the end line."""
         if self._ended:
             raise MalformedError("ends a trace that has ended")
         if end.events != self.events:
@@ -91,10 +91,10 @@ class TraceOrder:
 
 
 class TraceChecker:
-    """Checks that a trace can have been recorded, and that the specification allows it."""
+    """The check that a trace is well-formed, and that the specification allows it."""
 
     def __init__(self, header: TraceHeader[object], max_states: int = 200_000) -> None:
-        """Begin with the header; raises MalformedError if nothing can be replayed against it."""
+        """Begin with the header; raises MalformedError if its component has no replay."""
         config = header.config
         if not isinstance(config, TimerConfig):
             raise MalformedError(

@@ -1,7 +1,7 @@
-"""Looks for an order of steps that the specification allows, where the trace leaves it open.
+"""Searches for an order of steps that the specification allows, if the trace leaves it open.
 
-Depth first, with a memory of what has been tried: how far each thread has come, and the state. The
-steps that the implementation never records (`silent` in the header) are put in where they fit.
+The search is depth first and remembers what it tried: the position of each thread, and the state.
+Steps that the implementation never records (`silent` in the header) are inserted where they fit.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -23,7 +23,7 @@ BEGINNINGS = ("LockRead", "StartAdvance", "CloseLock", "CancelRemove")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A recorded event, with what the clock can have shown and where the line is."""
+    """A recorded event, with the bounds of the clock at the event, its index and its line."""
 
     event: TraceEvent[object, object]
     earliest: int
@@ -34,7 +34,7 @@ class Step:
 
 @dataclass(slots=True)
 class Outcome:
-    """`good` is the most events that some order explains, `stuck` what came after, and why."""
+    """The result: an order explains up to `good` events; `stuck` is the next one and its error."""
 
     good: int = 0
     explained: bool = False
@@ -50,7 +50,7 @@ class _Node:
 
 
 class TraceSearch:
-    """The search from one state on."""
+    """The search that begins at one state."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class TraceSearch:
         poll_under_lock: bool,
         max_states: int,
     ) -> None:
-        """`in_order` says that the steps come in the order in which they happened."""
+        """Prepare; `in_order` says that the steps are in the order in which they happened."""
         self._lanes = lanes_of(steps, in_order=in_order)
         self._names = sorted({step.event.thread for step in steps})
         self._silent = silent
@@ -69,8 +69,7 @@ class TraceSearch:
         self._max_states = max_states
         self._all = len(steps)
         self._tried = 0
-        """How many states were made: those that nothing explains, and those seen before, cost as
-        much as others."""
+        """The number of states made: unexplained and repeated ones cost as much as others."""
 
     def run(self, state: TimerState) -> Outcome:
         """Search for an order that explains all steps from `state` on."""
@@ -196,7 +195,7 @@ def take(
 
 
 def lanes_of(steps: Sequence[Step], *, in_order: bool) -> list[list[Step]]:
-    """Return the steps as one lane if they are in order, else as one for each thread."""
+    """Return the steps as one lane if they are in order, else as one lane for each thread."""
     if in_order:
         return [list(steps)]
     lanes: dict[str, list[Step]] = {}

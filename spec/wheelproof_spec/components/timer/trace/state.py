@@ -1,4 +1,4 @@
-"""The state of SystemTimer.tla, for the replay of traces, and what is said of a step it forbids."""
+"""The state of SystemTimer.tla for the replay of traces, and the errors for forbidden steps."""
 
 import heapq
 from collections.abc import Hashable
@@ -31,7 +31,7 @@ class ThreadState:
 
 @dataclass(slots=True)
 class Level:
-    """One wheel: its clock, the keys of its buckets unless idle, and what is linked in them."""
+    """One wheel: its clock, the keys of its buckets unless idle, and the tasks linked in them."""
 
     clock: int
     keys: dict[int, int] = field(default_factory=dict[int, int])
@@ -40,7 +40,7 @@ class Level:
 
 @dataclass(slots=True)
 class TimerState:
-    """Everything but the constants."""
+    """The variables of the module, with its constants for the tick, the wheel and the delays."""
 
     tick_ms: int
     wheel_size: int
@@ -57,7 +57,7 @@ class TimerState:
     threads: dict[str, ThreadState] = field(default_factory=dict[str, ThreadState])
 
     def copy(self) -> "TimerState":
-        """Return a state that shares nothing with this one that can change."""
+        """Return a copy that shares no mutable object with this state."""
         return replace(
             self,
             levels=[
@@ -75,7 +75,7 @@ class TimerState:
         )
 
     def key(self) -> Hashable:
-        """Return what tells this state from every other one of the same trace."""
+        """Return a key that differs for different states of the same trace."""
         return (
             self.now,
             tuple(
@@ -100,7 +100,7 @@ class TimerState:
         )
 
     def thread(self, name: str) -> ThreadState:
-        """Return a thread; one that was not seen before is idle."""
+        """Return a thread; a new thread is idle."""
         found = self.threads.get(name)
         if found is None:
             found = self.threads[name] = ThreadState(name)
@@ -116,19 +116,19 @@ class TimerState:
         return level, time // self.tick_of(level) % self.wheel_size
 
     def key_for(self, time: int, level: int) -> int:
-        """Return when that bucket expires."""
+        """Return when the bucket of a level that holds `time` expires."""
         tick = self.tick_of(level)
         return time - time % tick
 
     def key_of(self, bucket: Bucket) -> int:
-        """Return when a bucket expires as it is now, IDLE_KEY if it waits for nothing."""
+        """Return the current expiration of a bucket, IDLE_KEY if it is idle."""
         level, index = bucket
         if level >= len(self.levels):
             return IDLE_KEY
         return self.levels[level].keys.get(index, IDLE_KEY)
 
     def content(self, bucket: Bucket) -> list[str]:
-        """Return what is linked in a bucket, the head first; the list is the bucket's own."""
+        """Return the tasks linked in a bucket, the head first; the list is the bucket's own."""
         level, index = bucket
         tasks = self.levels[level].tasks
         found = tasks.get(index)
@@ -137,7 +137,7 @@ class TimerState:
         return found
 
     def place_for(self, time: int) -> int | None:
-        """Return the level that takes `time` in; None if it is due (Climb of the module)."""
+        """Return the level that takes `time`; None if it is due (Climb of the module)."""
         level, tick = 0, self.tick_ms
         clock = self.levels[0].clock
         while True:
@@ -209,7 +209,7 @@ class UnexplainedError(Exception):
 
 
 class SeveralError(Exception):
-    """The step can be taken in several ways, and the trace does not say in which."""
+    """The step can be taken in several ways, and the trace does not tell which."""
 
     def __init__(self, buckets: tuple[Bucket, ...]) -> None:
         super().__init__("several buckets can be meant")
@@ -217,24 +217,24 @@ class SeveralError(Exception):
 
 
 class UnobservedError(Exception):
-    """The trace does not say enough to tell whether the specification allows it."""
+    """The trace lacks the data to decide whether the specification allows it."""
 
 
 def put_down(t: ThreadState) -> None:
-    """Let the thread go on once the entry in its hand is dealt with."""
+    """Set the thread's next step after it has handled the entry in its hand."""
     t.hand = ""
     t.pc = "UnlockRead" if t.adds else "FlushEntry"
 
 
 def require_seen(obs: object, name: str, expected: object) -> None:
-    """Refuse the step if this was observed, and is not what is expected."""
+    """Refuse the step if the value `name` was observed and is not the expected one."""
     observed = getattr(obs, name, ABSENT)
     if observed is not ABSENT and observed != expected:
         refuse(f"{name} = {expected}", f"{name} = {observed}", f"{name} has another value")
 
 
 def require_bucket(bucket: Bucket | None, obs: object) -> None:
-    """Refuse the step if it is about another bucket than was observed."""
+    """Refuse the step if another bucket than `bucket` was observed."""
     level, index = getattr(obs, "level", ABSENT), getattr(obs, "bucket", ABSENT)
     if level is not ABSENT and (bucket is None or bucket[0] != level):
         refuse(_bucket_words(bucket), f"level {level}", "it is another bucket")
@@ -247,13 +247,13 @@ def _bucket_words(bucket: Bucket | None) -> str:
 
 
 def fits(bucket: Bucket, seen: BucketSeen) -> bool:
-    """Tell whether a bucket can be the one that was seen."""
+    """Tell whether a bucket matches the observation."""
     level, index = seen.level, seen.bucket
     return level in (ABSENT, bucket[0]) and index in (ABSENT, bucket[1])
 
 
 def words_of(seen: BucketSeen) -> str:
-    """Return what was seen of a bucket, in words."""
+    """Return the observation of a bucket in words."""
     return (
         f"a bucket is taken: level {_or_any(seen.level)}, index {_or_any(seen.bucket)}, "
         f"expiration {_or_any(seen.expiration_ms)}"
@@ -265,5 +265,5 @@ def _or_any(value: object) -> str:
 
 
 def refuse(expected: str, observed: str, reason: str) -> NoReturn:
-    """Say that the specification does not allow the step."""
+    """Raise UnexplainedError: the specification does not allow the step."""
     raise UnexplainedError(expected, observed, reason)

@@ -1,10 +1,10 @@
 """Writes recorded traces as a TLA+ module, so that TLC judges them against SystemTimer.tla.
 
-A variable picks the trace and another says how far each of its lanes has come: one lane if the
-order of all steps is known, else one a thread. A step takes the action of the next event,
-restricted to what the event observed. The threads of the module do one kind of call each, so a
-recorded thread becomes several, of which one at a time is not at rest. The clock moves only to
-where the next event needs it.
+One variable selects the trace, another has the position in each of its lanes: there is one lane if
+the order of all steps is known, else one for each thread. A step takes the action of the next
+event, restricted to the event's observations. Each thread of the module makes one kind of call, so
+a recorded thread becomes several module threads, of which at most one is active. The clock moves
+only as far as the next event needs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ _SEEN: Mapping[type[object], Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTrace:
-    """A trace for TLC: its steps, and what is known of their order."""
+    """A trace for TLC: its steps, whether they are in order, and its silent actions."""
 
     steps: tuple[Step, ...]
     in_order: bool
@@ -70,7 +70,7 @@ class _Cast:
 
 
 class _Names:
-    """What the tasks and threads of one trace are called in the module."""
+    """The module's names for the tasks and threads of one trace."""
 
     def __init__(self, cast: _Cast, steps: Sequence[Step]) -> None:
         self._cast = cast
@@ -90,7 +90,7 @@ class _Names:
             self._tasks[name] = self._new_task(delays.get(name, 0))
 
     def task(self, name: str) -> str:
-        """Return a task's name; traces share the tasks of one delay."""
+        """Return the module's name of a task; traces share tasks with the same delay."""
         return self._tasks.get(name) or "unknown"
 
     def owner(self, thread: str) -> int:
@@ -98,7 +98,7 @@ class _Names:
         return self._threads.setdefault(thread, len(self._threads))
 
     def role(self, step: Step, following: Sequence[Step]) -> str:
-        """Return which thread of the module takes the step."""
+        """Return the thread of the module that takes the step."""
         event, thread = step.event, step.event.thread
         owner = self.owner(thread)
         match event.action:
@@ -117,7 +117,7 @@ class _Names:
         self._playing[thread] = role
         self._cast.owners[role] = owner
         if event.action == "UnlockWrite" and self._last.get(thread) == "LockWrite":
-            # It found the timer closed; such a thread of the module does nothing more.
+            # The call found the timer closed; after that the module's thread takes no step.
             self._used[f"v{owner}"] = self._used.get(f"v{owner}", 0) + 1
         self._last[thread] = event.action
         return role
@@ -164,7 +164,7 @@ class _Names:
 def trace_module(config: TimerConfig, traces: Sequence[RecordedTrace]) -> tuple[str, str]:
     """Return the module and its cfg for traces of timers with the same configuration.
 
-    Raises UsageError for what TLC cannot hold or the module does not begin with.
+    Raises UsageError for a number that TLC cannot hold, or a start_ms that is not 0.
     """
     if config.start_ms:
         raise UsageError("TLC judges traces whose start_ms is 0, since the module begins there")
@@ -204,7 +204,7 @@ def _bounds(step: Step) -> tuple[int, int]:
     low, high = max(step.earliest, -1), min(step.latest, _GREATEST)
     obs = step.event.obs
     if isinstance(obs, ClockRead) and isinstance(obs.now_ms, int):
-        # Nothing lies within (1, 0): such a reading cannot be.
+        # The range (1, 0) is empty, since this reading is impossible.
         low, high = (obs.now_ms, obs.now_ms) if low <= obs.now_ms <= high else (1, 0)
     if low > _GREATEST:
         raise UsageError(f"line {step.line}: TLC cannot hold a time of {low} ms")
@@ -232,7 +232,7 @@ def _number(name: str, value: int) -> str:
 
 
 def _seen(action: str, obs: object) -> Iterator[tuple[str, object]]:
-    """Yield what was observed, by the name that the module's Obs gives it."""
+    """Yield each observation with its name in the module's Obs."""
     polled = isinstance(obs, BucketSeen) and action in ("Poll", "PollOutside")
     for attribute, name in (_POLLED if polled else _SEEN.get(type(obs), {})).items():
         yield name, getattr(obs, attribute)

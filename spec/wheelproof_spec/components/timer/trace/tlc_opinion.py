@@ -1,4 +1,4 @@
-"""Runs TLC on recorded traces and reads off how far each of them came."""
+"""Runs TLC on recorded traces and reads how many events of each trace it explained."""
 
 import os
 import re
@@ -32,7 +32,7 @@ class TlcTraceError(WheelproofSpecError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlcOpinion:
-    """How many events of a trace TLC could explain, of how many."""
+    """The number of a trace's events that TLC could explain, and the number of all its events."""
 
     good: int
     events: int
@@ -50,8 +50,8 @@ def judge_with_tlc(
 ) -> list[TlcOpinion]:
     """Return TLC's opinion on each trace; all are of timers with the same configuration.
 
-    Raises UsageError for what TLC cannot judge, TlcTraceError if it ends in any other way than
-    having tried everything.
+    Raises UsageError for traces that TLC cannot judge, TlcTraceError if TLC does not end
+    normally after it has tried everything.
     """
     module, cfg = trace_module(config, traces)
     reached = [0] * len(traces)

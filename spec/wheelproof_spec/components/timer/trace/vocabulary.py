@@ -1,4 +1,4 @@
-"""What a white-box trace of the timer has: the steps of SystemTimer.tla, and what each shows."""
+"""The vocabulary of white-box traces: the steps of SystemTimer.tla, and their observations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from wheelproof_spec.base.component import ActionDefinition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """A task gets its entry."""
+    """The task that is bound to a new entry."""
 
     task: Annotated[Name, About("the task")]
     delay_ms: Annotated[Time, About("its delay in ms; negative means at once")]
@@ -26,7 +26,7 @@ class TaskNamed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockRead:
-    """What a thread read from the clock."""
+    """The clock reading of a thread."""
 
     now_ms: Annotated[Time | Absent, About("the reading in ms; `t_ms` says it as well")] = ABSENT
 
@@ -49,7 +49,7 @@ class BucketSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InsertSeen:
-    """Where an entry goes."""
+    """The place at which an entry is inserted."""
 
     taken: Annotated[
         bool | Absent, About("whether a wheel takes it; else it is due or cancelled")
@@ -60,7 +60,7 @@ class InsertSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpirationSet:
-    """get_and_set of a bucket's expiration."""
+    """A get_and_set of a bucket's expiration."""
 
     expiration_ms: Annotated[Time | Absent, About("the new value in ms")] = ABSENT
     changed: Annotated[bool | Absent, About("whether it was different before")] = ABSENT
@@ -115,4 +115,4 @@ ACTIONS = tuple(
     )
     for action, step in STEPS.items()
 )
-"""What a trace of the timer has: the actions of SystemTimer.tla."""
+"""The actions that a trace of the timer may have: those of SystemTimer.tla."""

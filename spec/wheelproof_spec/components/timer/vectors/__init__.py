@@ -1,1 +1,1 @@
-"""Where the published vectors of the timer come from."""
+"""The generator of the timer's published vectors."""

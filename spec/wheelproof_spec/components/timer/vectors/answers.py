@@ -1,4 +1,4 @@
-"""From the calls of a timer's case to the steps of a vector, and whether vectors still say that."""
+"""Conversion of a timer's case into the steps of a vector, and a check of existing vectors."""
 
 from collections.abc import Iterable, Sequence
 from typing import cast
@@ -24,7 +24,7 @@ TimerStep = VectorStep[TimerCall, TimerExpectation]
 def timer_steps(
     contract: TimerContract, config: TimerConfig, calls: Sequence[TimerCall]
 ) -> tuple[TimerStep, ...] | None:
-    """Return the steps of a case with its answers, or None if the contract leaves one open."""
+    """Return the steps of a case with its answers; None if the contract leaves one of them open."""
     eager, lazy = ideal_timer(contract, config), ideal_timer(contract, config)
     steps: list[TimerStep] = []
     pending: tuple[Ran, Ran] = ((), ())
@@ -45,12 +45,12 @@ def timer_steps(
 
 
 def _runs_twice(pending: Ran, call: TimerCall) -> bool:
-    """Tell whether an add meets an earlier one of the same task that may have run or not."""
+    """Tell whether the call adds a task again that may or may not have run."""
     return isinstance(call, Add) and any(task == call.task for task, _ in pending)
 
 
 def _step(call: TimerCall, seen: TimerObservation, ran: tuple[Ran, Ran] | None) -> TimerStep:
-    """Return a step; `ran` is what ran by both timers since the last step that says so."""
+    """Return a step; `ran` has what each timer ran since the last step that lists runs."""
     expected = TimerExpectation(cancelled=seen.cancelled, size=seen.size)
     if isinstance(call, Add | Advance) and ran is not None:
         expected = _fired(*ran)
@@ -70,7 +70,7 @@ def _fired(early: Ran, late: Ran) -> TimerExpectation:
 
 
 def timer_flags(config: TimerConfig, calls: Iterable[TimerCall]) -> tuple[str, ...]:
-    """Return what the case is about, in the words of the flags."""
+    """Return the flags that describe the case."""
     span_ms = config.tick_ms * max(config.wheel_size, 2)
     found: set[str] = set()
     added: set[str] = set()
@@ -115,7 +115,7 @@ def _flags_of_delay(delay_ms: int, span_ms: int, tick_ms: int) -> set[str]:
 
 
 def disagreement(vector: Vector[object, object]) -> str | None:
-    """Return why a vector of the timer is not what its contracts say, if that is so."""
+    """Return why a timer vector disagrees with its contracts, or None if it agrees."""
     config = vector.config
     if not isinstance(config, TimerConfig):
         return f"the component {vector.component!r} has no contracts here"

@@ -1,4 +1,4 @@
-"""Cases at the corners of the timer's domain, by a seed: boundaries of ticks, buckets, levels."""
+"""Seeded cases at the corners of the timer's domain: boundaries of ticks, buckets and levels."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -28,14 +28,14 @@ _STEPS = 14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corner:
-    """A case: its timer and its calls."""
+    """A case: the configuration of its timer, and its calls."""
 
     config: TimerConfig
     calls: tuple[TimerCall, ...]
 
 
 def timer_corners(seed: int) -> Iterator[Corner]:
-    """Yield cases without end; the same seed gives the same ones."""
+    """Yield cases without end; the same seed gives the same cases."""
     chance = random.Random(seed)
     while True:
         for config in _CONFIGS:
@@ -64,7 +64,7 @@ def _calls(config: TimerConfig, chance: random.Random) -> Iterator[TimerCall]:
 
 
 def _span(config: TimerConfig, chance: random.Random) -> int:
-    """Return some buckets of a level and a tick more or less."""
+    """Return a few ticks of a level, plus or minus up to one tick of the lowest level."""
     level_tick_ms: int = config.tick_ms * config.wheel_size ** chance.randrange(_LEVELS)
     return level_tick_ms * chance.randrange(4) + config.tick_ms * chance.choice((-1, 0, 0, 1))
 

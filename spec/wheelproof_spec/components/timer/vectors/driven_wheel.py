@@ -1,10 +1,10 @@
-"""TimingWheel.tla as a driver drives it: which calls lead from state to state.
+"""TimingWheel.tla restricted to driven calls: the calls that lead from state to state.
 
-TLC's labels have no arguments (facts: 2.15), so a module is written in which each call with its
-arguments is an action of its own, and its name says what was called. Beside that it restricts
-MCTimingWheel to what one thread can do that moves the clock only in order to advance: whoever has
-moved it (`behind`) advances before anything else is asked. Left out is, too, what a contract leaves
-open: to cancel a task or to add it again that is due and may have run already.
+TLC's labels have no arguments (facts: 2.15). So the generated module has one action for each call
+with its arguments, and the action's name tells the call. The module also restricts MCTimingWheel to
+one thread that moves the clock only in order to advance: after a move of the clock (`behind`) it
+advances before any other call. Calls whose outcome a contract leaves open are left out: a cancel or
+a second add of a task that is due and may have run already.
 """
 
 import tempfile
@@ -32,11 +32,11 @@ class DrivenWheel(WheelBounds):
 
     @property
     def config(self) -> TimerConfig:
-        """The timer that the model is about."""
+        """The configuration of the model's timer."""
         return TimerConfig(tick_ms=self.tick_ms, wheel_size=self.wheel_size)
 
     def graph(self, toolchain: Toolchain) -> StateGraph:
-        """Return its state graph; raises TlcGraphError."""
+        """Return the state graph; raises TlcGraphError."""
         with tempfile.TemporaryDirectory(prefix="wheelproof-vectors-") as name:
             folder = Path(name)
             (folder / f"{_MODULE}.tla").write_text(self.module_text(), encoding="utf-8")
@@ -71,7 +71,7 @@ class DrivenWheel(WheelBounds):
         return found
 
     def calls_of(self, graph: StateGraph, walk: Sequence[Edge]) -> Iterator[TimerCall]:
-        """Yield the calls that drive a timer along a walk; an advance that was begun is ended."""
+        """Yield the calls that drive a timer along a walk; an unfinished advance is completed."""
         behind = False
         for edge in walk:
             words = edge.action.split("_")
@@ -91,7 +91,7 @@ class DrivenWheel(WheelBounds):
 
 
 def submitted(graph: StateGraph, walk: Sequence[Edge]) -> frozenset[tuple[str, int]]:
-    """Return which adds TLC saw submitted: each task with the number of its add."""
+    """Return the adds that TLC submitted on the walk: each task with the number of its add."""
     found: set[tuple[str, int]] = set()
     for edge in walk:
         before, after = graph.states[edge.source], graph.states[edge.target]

@@ -42,7 +42,7 @@ _LONGEST_WALK = 60
 
 
 class DisagreementError(WheelproofSpecError):
-    """TLC's graph and the contract do not say the same: one of the two is wrong."""
+    """TLC's graph and the contract disagree: one of the two is wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def edge_vectors(toolchain: Toolchain, wheel: DrivenWheel) -> list[Vector[object
     """
     graph = wheel.graph(toolchain)
     walks = edge_cover(graph, _LONGEST_WALK)
-    # Two walks that differ in which of two equal buckets is polled first ask the same.
+    # Walks that differ only in which of two equal buckets is polled first have the same calls.
     calls = dict.fromkeys(_checked_calls(wheel, graph, walk) for walk in walks)
     last: tuple[TimerCall, ...] = (Advance(to_ms=wheel.horizon_ms + wheel.tick_ms), Size())
     origin = Origin(generator="edge-cover", model="MCTimingWheel")
@@ -123,9 +123,9 @@ def _vector_of_kafka(case: _Case) -> Vector[object, object]:
 
 
 def _vectors(case: _Case) -> Iterator[Vector[object, object]]:
-    """Yield one vector for all contracts that give the same answers; none where one is open."""
+    """Yield one vector for all contracts that give the same answers; none for an open answer."""
     contracts: dict[tuple[TimerStep, ...], list[TimerContract]] = {}
-    # What is exact has no rule for ticks: a vector with a tick would say nothing of its own.
+    # An exact contract has no rule for ticks, so a vector with ticks adds nothing for it.
     for contract in (one for one in CONTRACTS.values() if one.rounding is not Rounding.EXACT):
         steps = timer_steps(contract, case.config, case.calls)
         if steps is not None:

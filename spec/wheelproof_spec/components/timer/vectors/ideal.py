@@ -1,7 +1,7 @@
-"""Two timers that keep a contract exactly: one runs at once what is due, the other in its advance.
+"""Two timers that keep a contract exactly: one runs a due task at once, one in the next advance.
 
-Between them lie all timers of the contract (semantics.md 1.7), so that whatever both answer alike
-is the answer, and the rest is open. Both are the oracle's, and run what it says is due.
+All timers of the contract lie between these two (semantics.md 1.7): an answer that both give is
+fixed, any other answer is open. Both are the oracle's timer, and run the tasks that it has as due.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ def ideal_timer(contract: TimerContract, config: TimerConfig) -> HeapTimer[TaskI
 def perform(
     timer: HeapTimer[TaskId], call: TimerCall, *, eager: bool
 ) -> tuple[Ran, TimerObservation]:
-    """Make `call`, run what it has to run, and return that with what the call shows.
+    """Make `call`, run the due tasks, and return them with the observation of the call.
 
     `eager` says whether an add runs a task that is due already.
     """
