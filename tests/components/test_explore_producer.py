@@ -22,7 +22,10 @@ from wheelproof_spec.engines.explore.program import Program
 pytestmark = pytest.mark.slow
 
 _FAILING = (*POOL_FAILING, *ACCUMULATOR_FAILING)
-_MANY_CLASSES = {"accumulator-two-appends-abort", "pool-spurious"}
+_MANY_CLASSES = {
+    "accumulator-two-appends-abort-without-close",
+    "accumulator-two-partitions-abort",
+}
 
 
 def _programs() -> list[object]:
@@ -30,7 +33,7 @@ def _programs() -> list[object]:
         pytest.param(
             program,
             id=program.name,
-            marks=[pytest.mark.slow] if program.name in _MANY_CLASSES else [],
+            marks=[pytest.mark.long] if program.name in _MANY_CLASSES else [],
         )
         for program in (*BUFFER_POOL, *ACCUMULATOR)
     ]

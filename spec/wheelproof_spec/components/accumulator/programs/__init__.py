@@ -1,7 +1,7 @@
 """The record accumulator: appends against the sender, a flush, a close, a forced close.
 
-The clock stands still, so no wait times out: a lost wake-up shows as a thread that never ends.
-There is one partition and one node; a batch holds two records. TLA+: RecordAccumulator.
+No wait times out: a lost wake-up shows as a thread that never ends. There are two partitions and
+one node; a batch holds two records. TLA+: RecordAccumulator.
 """
 
 from dataclasses import fields, replace
@@ -33,6 +33,7 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.accumulator.bugs import BUGS
 from wheelproof_spec.components.accumulator.oracle.records import records_of
+from wheelproof_spec.components.accumulator.programs.moving_clock import MovingClock
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
@@ -45,7 +46,7 @@ from wheelproof_spec.engines.explore.programs.tables import (
 
 _PARTITION = TopicPartition("topic", 0)
 _NODE = NodeId(1)
-_CLUSTER = Cluster(leaders={_PARTITION: _NODE})
+_CLUSTER = Cluster(leaders={_PARTITION: _NODE, TopicPartition("topic", 1): _NODE})
 _BATCH_SIZE = 90
 """Room for two records of ten bytes behind the header of 61."""
 _DELIVERY_TIMEOUT_MS = 100
@@ -73,9 +74,11 @@ def _record(name: str) -> Record:
 class AccumulatorBench(Bench):
     """An accumulator whose pool has memory for some batches, and the outcome of each record."""
 
-    def __init__(self, accumulator_class: type[RecordAccumulator], batches: int) -> None:
+    def __init__(
+        self, accumulator_class: type[RecordAccumulator], batches: int, *, moving: bool = False
+    ) -> None:
         super().__init__()
-        self.clock = StandingClock()
+        self.clock = MovingClock() if moving else StandingClock()
         self.pool = BufferPool(batches * _BATCH_SIZE, _BATCH_SIZE, clock=self.clock)
         config = AccumulatorConfig(
             batch_size=_BATCH_SIZE,
@@ -92,10 +95,11 @@ class AccumulatorBench(Bench):
         self._flushing = 0
         self._answered: list[ProducerBatch] = []
 
-    def append(self, name: str) -> None:
+    def append(self, name: str, number: int = _PARTITION.partition) -> None:
         """Append a record; a closed accumulator may refuse it."""
         try:
-            result = self.accumulator.append(_PARTITION, _record(name), partial(self._told, name))
+            partition = replace(_PARTITION, partition=number)
+            result = self.accumulator.append(partition, _record(name), partial(self._told, name))
         except ProducerClosedError:
             return
         self.accepted.append(name)
@@ -150,8 +154,10 @@ class AccumulatorBench(Bench):
 
     def abort(self) -> None:
         """Close the accumulator by force."""
+        in_flight = self.accumulator.in_flight()
         self.accumulator.close()
         self.accumulator.abort_incomplete_batches()
+        assert in_flight or not self.pool.usage().lent, "aborted, and an append holds memory"
 
     def abort_without_close(self) -> None:
         """Abort all incomplete batches, and leave the accumulator open."""
@@ -267,21 +273,24 @@ class AccumulatorBench(Bench):
         self.clock.now_ms = Millis(self.clock.now_ms + _DELIVERY_TIMEOUT_MS // 2)
         self.append("z")
         younger = self.drain()
-        again = [older, *younger] if where == "queued" else [older]
-        for batch in again:
+        in_flight = [older, *younger] if where == "in flight" else []
+        for batch in [older] if in_flight else [older, *younger]:
             self.accumulator.reenqueue(batch, self.clock.now_ms)
-        if where == "in flight":
+        if in_flight:
             self.clock.now_ms = Millis(self.clock.now_ms + _BACKOFF_MS)
             assert older in self.drain(), "what is sent again is at the head of its queue"
         late_ms = Millis(older.created_ms + _DELIVERY_TIMEOUT_MS)
         late = self.accumulator.expired_batches(late_ms)
-        assert late == [older], f"one batch is late, and {len(late)} were found"
+        for batch in (older, *younger):
+            is_late, found = batch.created_ms <= older.created_ms, batch in late
+            assert found is is_late, f"late is {is_late} for a batch, and found is {found}"
         for batch in late:
             self.accumulator.expire(batch)
-            if where == "in flight":
+            if batch in in_flight:
                 self.accumulator.fail_batch(batch, ProducerAbortedError("a late response"))
-        for batch in younger if where == "in flight" else ():
-            self.store(batch)
+        for batch in in_flight:
+            if batch not in late:
+                self.store(batch)
 
     def flush_and_close(self) -> None:
         """Begin a flush, close by force, and await the flush; no other thread is needed."""
@@ -372,7 +381,8 @@ class AccumulatorBench(Bench):
 
 
 def _build(row: Row, accumulator_class: type[RecordAccumulator]) -> Scenario:
-    return scenario_of(row, AccumulatorBench(accumulator_class, cast(int, row["batches"])))
+    moving, batches = row.get("clock") == "moves", cast(int, row["batches"])
+    return scenario_of(row, AccumulatorBench(accumulator_class, batches, moving=moving))
 
 
 _SOUND: type[RecordAccumulator] = RecordAccumulator
