@@ -46,7 +46,9 @@ from wheelproof_spec.engines.explore.programs.tables import (
 
 _PARTITION = TopicPartition("topic", 0)
 _NODE = NodeId(1)
-_CLUSTER = Cluster(leaders={_PARTITION: _NODE, TopicPartition("topic", 1): _NODE})
+_CLUSTER = Cluster(
+    leaders={_PARTITION: _NODE, TopicPartition("topic", 1): _NODE, TopicPartition("topic", 2): None}
+)
 _BATCH_SIZE = 90
 """Room for two records of ten bytes behind the header of 61."""
 _DELIVERY_TIMEOUT_MS = 100
@@ -344,6 +346,8 @@ class AccumulatorBench(Bench):
     def _check_arguments(self) -> None:
         """Raise unless every wrong number of bytes or milliseconds is refused."""
         now_ms, config = self.clock.now_ms, self.accumulator.config
+        nobody = partial(self.accumulator.drain, _CLUSTER, [NodeId(_NODE + 1)], _REQUEST, now_ms)
+        self.refuses(IllegalArgumentError, nobody)
         for wrong in WRONG_NUMBERS:
             self.refuses(
                 IllegalArgumentError,
