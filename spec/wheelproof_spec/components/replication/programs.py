@@ -257,9 +257,12 @@ class Broker(Bench):
         assert not epoch or not self._log(), "replicated, by the word of another leader"
 
     def check_produced_once(self) -> None:
-        """Raise unless the produce request was answered once."""
+        """Raise unless the produce request was answered once, and counted if it timed out."""
         self._check_arguments()
         assert len(self.produced) == 1, f"answered {len(self.produced)} times"
+        timed_out = self.produced[0].error is ErrorCode.REQUEST_TIMED_OUT
+        expired = self.manager.produce.expirations
+        assert expired == timed_out, f"timed out: {timed_out}, counted: {expired}"
 
     def check_acknowledged_is_there(self) -> None:
         """Raise if the record was acknowledged and is not in the log."""
