@@ -251,6 +251,11 @@ class Broker(Bench):
         left = self._partition().log.end_offset_for_epoch(1)
         assert left is None, f"an empty log knows of an epoch: {left}"
 
+    def check_in_sync_has_all(self) -> None:
+        """Raise if the follower, which has no record, is in sync where one is replicated."""
+        replicated, in_sync = self._partition().log.high_watermark, self._in_sync()
+        assert not replicated or _FOLLOWER not in in_sync, f"{replicated} replicated by {in_sync}"
+
     def check_told_by_its_leader(self) -> None:
         """Raise if consumers read a record of epoch 2 that its leader never said is replicated."""
         epoch = self._partition().log.end_offset_for_epoch(2)
@@ -275,6 +280,9 @@ class Broker(Bench):
         partition = self.manager.partition(_PARTITION)
         assert partition is not None
         return partition
+
+    def _in_sync(self) -> list[int]:
+        return sorted(self._partition().in_sync_replica_ids)
 
     def _log(self) -> list[bytes]:
         """Return the records that consumers can read, a segment at a time."""
