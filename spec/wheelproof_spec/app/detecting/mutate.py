@@ -145,8 +145,9 @@ def _controls(outcomes: Iterable[Sequence[Outcome]]) -> list[Cell]:
 def _rows_of(mutants: Iterable[str]) -> Ledger:
     """Return the ledger's row of each mutant; it is empty if there is none."""
     rows = cast(Ledger, read_table(__file__, "survivors.toml"))
+    no_row: Mapping[str, str] = {}
     return {
-        mutant: next((row for ids, row in rows.items() if fnmatchcase(mutant, ids)), {})
+        mutant: next((row for ids, row in rows.items() if fnmatchcase(mutant, ids)), no_row)
         for mutant in mutants
     }
 
