@@ -4,6 +4,8 @@ The orders of two accesses that are no steps are not explored: a clock in a plai
 thread moved and another one read, hid a fifth of the classes of a program, and a failure in them.
 """
 
+import importlib
+import pkgutil
 import re
 from dataclasses import replace
 from functools import partial
@@ -11,6 +13,7 @@ from functools import partial
 import pytest
 
 from wheelproof.producer import RecordAccumulator
+from wheelproof_spec import components
 from wheelproof_spec.app.parts import programs_of
 from wheelproof_spec.components.accumulator.programs import AccumulatorBench
 from wheelproof_spec.components.registry import COMPONENTS
@@ -37,8 +40,13 @@ _PROGRAMS = [
 ]
 
 
+for _module in pkgutil.walk_packages(components.__path__, f"{components.__name__}."):
+    # What is seen is what is imported: all of it, whatever other tests have imported.
+    importlib.import_module(_module.name)
+
+
 def _race_in(program: Program) -> str | None:
-    seeing = replace(program, instrument=("wheelproof_spec.components",))
+    seeing = replace(program, instrument=(components.__name__,))
     options = Options(engine=Engine.SAMPLE, seed=1, max_runs=_RUNS, shrink=False)
     found = explore(seeing, options).counterexample
     if found is None or found.failure.kind is not FailureKind.DATA_RACE:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from queue import Queue
 
 total = 0
@@ -76,6 +77,56 @@ def lost_update_of_an_item() -> None:
 
     _both(increment)
     assert counts["a"] == 2
+
+
+def lost_update_by_a_pattern() -> None:
+    counter = Counter()
+
+    def increment() -> None:
+        match (counter, 1):
+            case (Counter(count=-1), _) | (Counter(count=-2), _):
+                raise AssertionError
+            case (Counter(count=value), step):
+                counter.count = value + step
+
+    _both(increment)
+    assert counter.count == 2
+
+
+def lost_update_of_what_a_pattern_binds() -> None:
+    global total
+    total = 0
+
+    def add() -> None:
+        global total
+        match (total + 1,):
+            case (total,):
+                pass
+
+    _both(add)
+    assert total == 2
+
+
+def lost_update_by_a_walrus() -> None:
+    count = 0
+
+    def increment() -> None:
+        nonlocal count
+        assert (count := count + 1)
+
+    _both(increment)
+    assert count == 2
+
+
+def lost_update_by_with() -> None:
+    counter = Counter()
+
+    def increment() -> None:
+        with nullcontext(1) as step, nullcontext(counter.count + step) as counter.count:
+            pass
+
+    _both(increment)
+    assert counter.count == 2
 
 
 def check_then_act() -> None:

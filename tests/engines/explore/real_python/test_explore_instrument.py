@@ -23,10 +23,14 @@ _WRONG = {
     "iteration": "dict",
     "lock_free_counter": "Ticket.next",
     "lost_update": "Counter.count",
+    "lost_update_by_a_pattern": "Counter.count",
+    "lost_update_by_a_walrus": "count",
+    "lost_update_by_with": "Counter.count",
     "lost_update_in_slots": "Slotted.count",
     "lost_update_of_a_global": f"{_HERE}.total",
     "lost_update_of_a_variable": "count",
     "lost_update_of_an_item": "dict['a']",
+    "lost_update_of_what_a_pattern_binds": f"{_HERE}.total",
     "unsafe_publication": "Holder.instance",
 }
 

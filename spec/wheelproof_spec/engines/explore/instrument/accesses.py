@@ -7,8 +7,8 @@ one thread has reached makes no steps; the thread is remembered.
 import builtins
 import inspect
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import (
     CellType,
@@ -18,7 +18,7 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import cast
+from typing import TypeAlias, cast
 from zlib import crc32
 
 from wheelproof_spec.engines.explore.failures.places import call_stack
@@ -44,6 +44,8 @@ _FIELDS = (1 << 19) - 2
 
 _Container = dict[object, object]
 """Any object that has items."""
+_Reads: TypeAlias = "list[tuple[type | None, dict[str | int, _Reads]]]"
+"""What a pattern reads: of an object of the class, its attributes; without a class, its items."""
 
 
 class NewlySharedError(ProgramRejectedError):
@@ -195,10 +197,11 @@ class _Functions:
             raise NameError(f"cannot access free variable {name!r}")
         return cell.cell_contents
 
-    def set_cell(self, value: object, reader: Callable[[], object], name: str) -> None:
+    def set_cell(self, value: object, reader: Callable[[], object], name: str) -> object:
         cell = _cell_of(reader, name)
         self._access(cell, name, "", write=True)
         cell.cell_contents = value
+        return value
 
     def get_global(self, names: dict[str, object], name: str) -> object:
         self._access(names, f"{names.get('__name__')}.", name, write=False)
@@ -207,9 +210,31 @@ class _Functions:
         except AttributeError:
             raise NameError(f"name {name!r} is not defined") from None
 
-    def set_global(self, value: object, names: dict[str, object], name: str) -> None:
+    def set_global(self, value: object, names: dict[str, object], name: str) -> object:
         self._access(names, f"{names.get('__name__')}.", name, write=True)
         names[name] = value
+        return value
+
+    def match(self, value: object, reads: _Reads) -> bool:
+        """Read what a pattern reads; the result keeps the case in front of it from matching."""
+        if running() is None:
+            return False
+        for kind, parts in reads:
+            if kind is None:
+                self._whole(value, write=False)
+            elif not isinstance(value, kind):
+                continue
+            for name, inner in parts.items():
+                with suppress(AttributeError, IndexError):
+                    self.match(self._part(value, kind, name), inner)
+        return False
+
+    def _part(self, value: object, kind: type | None, name: str | int) -> object:
+        if isinstance(name, str):
+            return self.get(value, name)
+        if kind is not None:
+            return self.get(value, _positional(kind)[name])
+        return cast("Sequence[object]", value)[name] if isinstance(value, tuple | list) else None
 
     def _attribute(self, instance: object, name: str, *, write: bool) -> None:
         if isinstance(instance, _NO_STATE):
@@ -287,6 +312,11 @@ def _running_with(value: object) -> ControlledRuntime | None:
 def _is_method(member: object) -> bool:
     """Tell whether a member of a class is a method or similar, which does not change."""
     return callable(member) or isinstance(member, property | classmethod | staticmethod)
+
+
+def _positional(kind: type) -> Sequence[str]:
+    names: Sequence[str] = getattr(kind, "__match_args__", ())
+    return names
 
 
 def _is_full(cell: CellType) -> bool:

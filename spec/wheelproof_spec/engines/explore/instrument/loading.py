@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import lru_cache
+from functools import cache
 from types import CodeType, FunctionType, ModuleType
 
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
@@ -69,11 +69,19 @@ def _rewritten_codes(program: str, module: ModuleType) -> _Known:
             f"is to be instrumented in {module.__name__}, of which there is no source",
             "name modules that are written in Python",
         ) from None
-    return _rewritten_source(source, file)
+    try:
+        return replacements(source, file)
+    except RecursionError:
+        raise ProgramRejectedError(
+            program,
+            f"is to be instrumented in {module.__name__}, which nests its code too deep",
+            f"name modules without {file}",
+        ) from None
 
 
-@lru_cache(maxsize=64)
-def _rewritten_source(source: str, file: str) -> _Known:
+@cache
+def replacements(source: str, file: str) -> _Known:
+    """Return the code of each function of a module that is to replace its own code."""
     before = compile(source, file, "exec", dont_inherit=True)
     after = compile(rewritten(source, file), file, "exec", dont_inherit=True)
     pairs = [*_pairs(before, after)]
@@ -112,5 +120,7 @@ def _replace(function: FunctionType, codes: _Known, stack: ExitStack) -> None:
     before = function.__code__
     after = codes.get(_key(before))
     if after is not None and after.co_freevars == before.co_freevars:
+        # `types.coroutine` marks the code of a function.
+        marks = before.co_flags & inspect.CO_ITERABLE_COROUTINE
         stack.callback(setattr, function, "__code__", before)
-        function.__code__ = after
+        function.__code__ = after.replace(co_flags=after.co_flags | marks)

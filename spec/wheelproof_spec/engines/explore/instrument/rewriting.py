@@ -6,8 +6,16 @@ called: they give access to the variable of a closure.
 """
 
 import ast
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+
+from wheelproof_spec.engines.explore.instrument.patterns import read_by
+from wheelproof_spec.engines.explore.instrument.scopes import (
+    SCOPES,
+    Scope,
+    bound,
+    own_names,
+    shared_variables,
+)
 
 MARK = 1_000_000
 """The line number of code that is not in the source."""
@@ -17,9 +25,8 @@ _LOOKING = frozenset(
 ) | {"repr", "reversed", "set", "sorted", "str", "sum", "tuple", "zip"}
 """Built-in functions that read a whole container."""
 _MAKING = frozenset(("OrderedDict", "defaultdict", "deque", "dict", "list", "set"))
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def rewritten(source: str, file: str) -> ast.Module:
@@ -28,7 +35,8 @@ def rewritten(source: str, file: str) -> ast.Module:
     shared = {
         name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names
     }
-    _Rewriter(frozenset(shared)).visit(tree)
+    # `__class__` is a variable of the class body, even if some function calls a global so.
+    _Rewriter(frozenset(shared - {"__class__"})).visit(tree)
     return ast.fix_missing_locations(tree)
 
 
@@ -46,7 +54,7 @@ class _Rewriter(ast.NodeTransformer):
         """Return the replacement of a node."""
         if isinstance(node, ast.ClassDef):
             return self._in_class(node)
-        if isinstance(node, _SCOPES):
+        if isinstance(node, SCOPES):
             return self._in_function(node)
         if not self._inside:
             return self.generic_visit(node)
@@ -54,7 +62,10 @@ class _Rewriter(ast.NodeTransformer):
             return self._statement(node)
         if isinstance(node, ast.expr):
             return ast.copy_location(self._expression(node), node)
-        return self.generic_visit(node)
+        self.generic_visit(node)
+        if isinstance(node, ast.ExceptHandler):
+            node.body = self._after(node.body[0], [node]) + node.body
+        return node
 
     def _in_class(self, node: ast.ClassDef) -> ast.AST:
         outside = self._class, self._inside
@@ -63,11 +74,11 @@ class _Rewriter(ast.NodeTransformer):
         self._class, self._inside = outside
         return node
 
-    def _in_function(self, node: _Scope) -> ast.AST:
+    def _in_function(self, node: Scope) -> ast.AST:
         outside = self._cells, self._inside, self._globals
-        own = _own_names(node)
+        own = own_names(node)
         self._globals -= own
-        self._cells = (self._cells - own) | _shared_variables(node, own)
+        self._cells = (self._cells - own) | shared_variables(node, own)
         self._inside = True
         if isinstance(node, ast.Lambda):
             node.body = self._load(node.body)
@@ -78,7 +89,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _binding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
         """Return an assignment that keeps shared variables in the function; it never executes."""
-        names = sorted(self._cells & _own_names(node))
+        names = sorted(self._cells & own_names(node))
         targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
         binding = [ast.Assign(targets, ast.Constant(None))] if targets else []
         made: list[ast.stmt] = [ast.If(ast.Constant(False), [*binding], [])] if targets else []
@@ -92,6 +103,8 @@ class _Rewriter(ast.NodeTransformer):
                 done += made
             elif isinstance(made, ast.stmt):
                 done.append(made)
+            if isinstance(statement, _DEFINITIONS):
+                done += self._after(statement, [statement])
         return done
 
     def _load(self, node: ast.expr) -> ast.expr:
@@ -123,6 +136,12 @@ class _Rewriter(ast.NodeTransformer):
                 node.orelse = self._body(node.orelse)
             case ast.Assert():
                 node.test = self._look(node.test)
+            case ast.With() | ast.AsyncWith():
+                return self._with(node)
+            case ast.Match():
+                return self._match(node)
+            case ast.Import() | ast.ImportFrom():
+                return [node, *self._after(node, node.names)]
             case _:
                 self.generic_visit(node)
         return node
@@ -161,6 +180,45 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node, ast.For):
             node.iter = _call("iter", node.iter)
         return self._located(node, after)
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> ast.stmt:
+        """Return a `with` of one item that stores into its target first, around the other items."""
+        item, others = node.items[0], node.items[1:]
+        after: list[ast.stmt] = []
+        item.context_expr = self._load(item.context_expr)
+        if item.optional_vars is not None:
+            item.optional_vars = self._plain_target(item.optional_vars, after)
+        if others:
+            inner = ast.copy_location(type(node)(others, node.body), node)
+            body: list[ast.stmt] = [self._with(inner)]
+        else:
+            body = self._body(node.body)
+        node.items, node.body = [item], self._located(node, after) + body
+        return node
+
+    def _match(self, node: ast.Match) -> list[ast.stmt]:
+        """Put before each case one that never matches and reports what the case's pattern reads."""
+        made: list[ast.stmt] = []
+        reads = [read_by(case.pattern) for case in node.cases]
+        subject = self._keep(node.subject, made) if any(reads) else self._load(node.subject)
+        cases: list[ast.match_case] = []
+        for case, read in zip(node.cases, reads, strict=True):
+            if read:
+                guard = _call("match", subject, ast.List(read, ast.Load()))
+                cases.append(ast.match_case(ast.MatchAs(), guard, [ast.Pass()]))
+            if case.guard is not None:
+                case.guard = self._look(case.guard)
+            stores = self._after(case.body[0], ast.walk(case.pattern))
+            case.body = stores + self._body(case.body)
+            cases.append(case)
+        return self._located(node, [*made, ast.Match(subject, cases)])
+
+    def _after(self, node: ast.stmt, binding: Iterable[ast.AST]) -> list[ast.stmt]:
+        """Return stores that report what these nodes have just bound to variables that are seen."""
+        names = [name for part in binding if (name := bound(part)) is not None]
+        targets = [ast.Name(name, ast.Store()) for name in names]
+        made = [self._store(one, _name(one.id)) for one in targets if self._is_seen(one)]
+        return self._located(node, made)
 
     def _augment(self, node: ast.AugAssign) -> list[ast.stmt]:
         value, target = self._load(node.value), node.target
@@ -205,17 +263,21 @@ class _Rewriter(ast.NodeTransformer):
         return isinstance(target, ast.Attribute | ast.Subscript)
 
     def _store(self, target: ast.expr, value: ast.expr) -> ast.stmt:
+        return ast.Expr(self._stored_value(target, value))
+
+    def _stored_value(self, target: ast.expr, value: ast.expr) -> ast.expr:
+        """Return a call that stores a value; into a variable, its result is the value."""
         match target:
             case ast.Attribute():
                 given = self._load(target.value), ast.Constant(self._mangled(target.attr))
-                return ast.Expr(_call("set", value, *given))
+                return _call("set", value, *given)
             case ast.Subscript():
                 owner, key = self._load(target.value), self._load(target.slice)
-                return ast.Expr(_call("set_item", value, owner, key))
+                return _call("set_item", value, owner, key)
             case ast.Name(id=name) if name in self._cells:
-                return ast.Expr(_call("set_cell", value, _cell(name), ast.Constant(name)))
+                return _call("set_cell", value, _cell(name), ast.Constant(name))
             case ast.Name(id=name):
-                return ast.Expr(_call("set_global", value, _module(), ast.Constant(name)))
+                return _call("set_global", value, _module(), ast.Constant(name))
             case _:
                 raise AssertionError(target)
 
@@ -249,6 +311,10 @@ class _Rewriter(ast.NodeTransformer):
                 node.orelse = self._load(node.orelse)
             case ast.Call():
                 return self._calling(node)
+            case ast.NamedExpr() if self._is_seen(node.target):
+                return self._stored_value(node.target, self._load(node.value))
+            case ast.List(ctx=ast.Store()):
+                self.generic_visit(node)
             case _ if isinstance(node, _DISPLAYS):
                 self.generic_visit(node)
                 return _call("new", node)
@@ -317,56 +383,3 @@ def _loading(target: ast.expr) -> ast.expr:
             return ast.Name(target.id, ast.Load())
         case _:
             raise AssertionError(target)
-
-
-def _in_scope(node: _Scope) -> Iterator[ast.AST]:
-    """Yield the nodes of a function, without the bodies of functions and classes inside it."""
-    left: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
-    while left:
-        here = left.pop()
-        yield here
-        if not isinstance(here, (*_SCOPES, ast.ClassDef)):
-            left.extend(ast.iter_child_nodes(here))
-
-
-def _stored(node: _Scope) -> Counter[str]:
-    """Count the places at which a function assigns each of its variables."""
-    found: Counter[str] = Counter()
-    for here in _in_scope(node):
-        if isinstance(here, ast.Name) and not isinstance(here.ctx, ast.Load):
-            found[here.id] += 1
-        elif isinstance(here, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found[here.name] += 1
-        elif isinstance(here, ast.ExceptHandler):
-            found[here.name or ""] += 1
-        elif isinstance(here, ast.alias):
-            found[(here.asname or here.name).partition(".")[0]] += 1
-    given = node.args
-    found.update(part.arg for part in (*given.posonlyargs, *given.args, *given.kwonlyargs))
-    found.update(part.arg for part in (given.vararg, given.kwarg) if part is not None)
-    return found
-
-
-def _own_names(node: _Scope) -> frozenset[str]:
-    others = {
-        name
-        for here in _in_scope(node)
-        if isinstance(here, ast.Global | ast.Nonlocal)
-        for name in here.names
-    }
-    return frozenset(set(_stored(node)) - others)
-
-
-def _shared_variables(node: _Scope, own: frozenset[str]) -> frozenset[str]:
-    """Return the function's variables that an inner function uses and that change."""
-    stored = _stored(node)
-    inner = [here for here in _in_scope(node) if isinstance(here, (*_SCOPES, ast.ClassDef))]
-    used: set[str] = set()
-    written: set[str] = set()
-    for function in inner:
-        for here in ast.walk(function):
-            if isinstance(here, ast.Name):
-                used.add(here.id)
-            elif isinstance(here, ast.Nonlocal):
-                written.update(here.names)
-    return frozenset(name for name in own & used if name in written or stored[name] > 1)
