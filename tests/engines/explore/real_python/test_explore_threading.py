@@ -265,6 +265,45 @@ def test_a_time_out_takes_a_notification_with_it() -> None:
     assert "patient waits on changed and nobody will notify it" in result.summary()
 
 
+@pytest.mark.parametrize("daemon", [None, False, True])
+def test_who_is_no_daemon_may_not_wait_for_ever(daemon: bool | None) -> None:
+    """As in Python, whose interpreter would not end: threads of the main thread are no daemons."""
+
+    def leaves_one_behind() -> None:
+        event, begun = threading.Event(), threading.Event()
+
+        def wait() -> None:
+            begun.set()
+            event.wait()
+
+        thread = threading.Thread(target=wait, daemon=daemon)
+        thread.start()
+        begun.wait()
+        with pytest.raises(RuntimeError, match="cannot set daemon status"):
+            thread.daemon = True
+
+    result = _explored(leaves_one_behind)
+    assert result.verdict() is (Verdict.PASS if daemon else Verdict.FAIL), result.summary()
+
+
+def test_a_thread_may_begin_after_the_clock_has_moved() -> None:
+    def sleeps_first() -> None:
+        lock = threading.Lock()
+        time.sleep(1)
+
+        def use() -> None:
+            with lock:
+                pass
+
+        for thread in _started(use, use):
+            thread.join()
+
+    program = threading_program("sleeps-first", sleeps_first)
+    assert program is not None
+    result = explore(replace(program, settings=Settings(time=TimeMode.LAZY)))
+    assert result.verdict() is Verdict.PASS, result.summary()
+
+
 def test_a_clock_that_moves_when_nothing_else_can() -> None:
     def build() -> Scenario:
         done = threading.Event()

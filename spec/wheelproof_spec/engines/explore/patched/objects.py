@@ -37,6 +37,8 @@ class Local:
 
     def __new__(cls, *args: object, **named: object) -> "Local":
         """Keep the arguments with which each thread's attributes are initialised."""
+        if (args or named) and cls.__init__ is object.__init__:
+            raise TypeError("Initialization arguments are not supported")
         local = super().__new__(cls)
         # The attributes of each thread of the latest run.
         parts: dict[int, dict[str, object]] = {get_ident(): {}}
@@ -52,10 +54,12 @@ class Local:
         return object.__getattribute__(self, name)
 
     def __setattr__(self, name: str, value: object) -> None:
+        _refuse_dict(name)
         _switch(self)
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
+        _refuse_dict(name)
         _switch(self)
         object.__delattr__(self, name)
 
@@ -79,6 +83,13 @@ def _switch(local: Local) -> None:
     args, named = object.__getattribute__(local, "_given")
     if type(local).__init__ is not object.__init__:
         type(local).__init__(local, *args, **named)
+        # Another thread may have had its turn meanwhile.
+        object.__setattr__(local, "__dict__", part)
+
+
+def _refuse_dict(name: str) -> None:
+    if name == "__dict__":
+        raise AttributeError("a thread's attributes cannot be replaced as a whole")
 
 
 class SimpleQueue(Generic[T]):

@@ -22,7 +22,7 @@ from wheelproof_spec.engines.explore.patched.objects import CLOCKS, Local, Simpl
 from wheelproof_spec.engines.explore.patched.primitives import (
     Lock,
     RLock,
-    Waiter,
+    allocate_lock,
     bystanders,
     importing,
     real_ident,
@@ -112,7 +112,7 @@ def _patch_internals(stack: ExitStack) -> None:
         stack.enter_context(patch.object(owner, name, value, create=True))
 
     new_name: Callable[..., str] = vars(threading)["_newname"]
-    replace(threading, "_allocate_lock", Waiter)
+    replace(threading, "_allocate_lock", allocate_lock)
     replace(threading, "_newname", partial(threads.new_name, new_name))
     pools, base = concurrent.futures.thread, sys.modules["concurrent.futures._base"]
     counter: Callable[[], int] = vars(ThreadPoolExecutor)["_counter"]

@@ -47,6 +47,7 @@ importing: list[str] = []
 """Modules that are being imported: the objects that they make exist in all runs."""
 _standing = count(1 << 19)
 """Numbers for objects that were made before any run; no run makes so many objects."""
+_WAIT = threading.Condition.wait.__code__
 _ASSIGNMENT = re.compile(r"\s*(?:self\.|cls\.)?([\w.]+)\s*(?::[^=]+)?=(?!=)")
 
 
@@ -174,6 +175,8 @@ class _OnModel:
         elif timeout != -1:
             if timeout < 0:
                 raise ValueError("timeout value must be a non-negative number")
+            if timeout > threading.TIMEOUT_MAX:
+                raise OverflowError("timeout value is too large")
             if runtime.settings.time is not TimeMode.ANY:
                 raise reject(
                     runtime,
@@ -338,6 +341,13 @@ class Waiter:
         if pulse.state[1]:
             raise RuntimeError("release unlocked lock")
         runtime.perform(SetFlag(pulse, "notify"))
+
+
+def allocate_lock() -> Lock | Waiter:
+    """`threading._allocate_lock`: a waiter for the wait of a condition, a lock for all others."""
+    frame = inspect.currentframe()
+    waits = frame is not None and frame.f_back is not None and frame.f_back.f_code is _WAIT
+    return Waiter() if waits else Lock()
 
 
 def _condition_name(runtime: ControlledRuntime) -> str:

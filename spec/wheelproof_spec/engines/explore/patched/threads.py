@@ -116,7 +116,7 @@ def current_thread() -> threading.Thread:
     threads = _run_of(runtime).threads
     known = threads.get(model.number)
     if known is None:
-        known = threads[model.number] = threading.Thread(name=model.name, daemon=True)
+        known = threads[model.number] = threading.Thread(name=model.name, daemon=False)
         vars(known)[_MODEL] = model
     return known
 
@@ -159,6 +159,9 @@ def start(thread: threading.Thread) -> None:
         if roster_kept[-1]:
             handle.write += _run_of(runtime).roster.write
             _run_of(runtime).started.append(thread)
+    # Nobody waits for it here: Python asks it whether the thread may still become a daemon.
+    started: threading.Event = vars(thread)["_started"]
+    _pulse(started, runtime).state = True, 0
     handle.start()
 
 
@@ -277,6 +280,11 @@ def event_wait(event: threading.Event, timeout: float | None = None) -> bool:
     return given or pulse.wait(times, None if timeout is None else millis(timeout))
 
 
+def event_repr(event: threading.Event) -> str:
+    """`Event.__repr__`, as that of locks: without an address, and without the state."""
+    return f"<threading.{type(event).__name__}>"
+
+
 THREAD = {
     "__hash__": hash_of,
     "start": start,
@@ -287,6 +295,7 @@ THREAD = {
 }
 EVENT = {
     "__init__": event_init,
+    "__repr__": event_repr,
     "is_set": event_is_set,
     "isSet": event_is_set,
     "set": event_set,

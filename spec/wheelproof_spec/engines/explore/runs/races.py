@@ -193,7 +193,7 @@ class Analysis:
         execution = self.execution
         lazy = execution.runtime.settings.time is TimeMode.LAZY
         for thread in execution.threads.values():
-            if lazy and thread.number == TIME:
+            if (lazy and thread.number == TIME) or thread.spawned_at >= now:
                 continue
             place = self._next_place(thread.number, now)
             operation = thread.pending if place is None else execution.operations[place]

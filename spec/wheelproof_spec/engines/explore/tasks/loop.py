@@ -48,10 +48,15 @@ class ModelTask(asyncio.Task[T]):
     """A task with a hash that is the same in every run."""
 
     def __init__(
-        self, number: int, coro: Coroutine[object, object, T], loop: "ControlledLoop", name: str
+        self,
+        number: int,
+        coro: Coroutine[object, object, T],
+        loop: "ControlledLoop",
+        name: str,
+        context: Context | None,
     ) -> None:
         self.number = number
-        super().__init__(coro, loop=loop.as_loop, name=name)
+        super().__init__(coro, loop=loop.as_loop, name=name, context=context)
 
     def __hash__(self) -> int:
         return self.number
@@ -91,7 +96,7 @@ class ControlledLoop:
 
         Raises the coroutine's exception, or else a task's exception that no code has retrieved.
         """
-        task = self._new_task(main, None)
+        task = self._new_task(main, None, None)
         try:
             return self._run_to_end(task)
         except UnwindError:
@@ -144,9 +149,8 @@ class ControlledLoop:
         context: Context | None = None,
     ) -> ModelTask[T]:
         """Return a new task, which has a thread of its own."""
-        del context
         assert isinstance(coro, Coroutine)
-        task = self._new_task(coro, name)
+        task = self._new_task(coro, name, context)
 
         def body() -> None:
             while not task.done():
@@ -281,12 +285,15 @@ class ControlledLoop:
             )
         )
 
-    def _new_task(self, coro: Coroutine[object, object, T], name: object) -> ModelTask[T]:
+    def _new_task(
+        self, coro: Coroutine[object, object, T], name: object, context: Context | None
+    ) -> ModelTask[T]:
         given = str(name or getattr(coro, "__name__", "task"))
         count = self._names[given] = self._names.get(given, 0) + 1
         number = self._number()
         self._change(unended=self._model.state.unended | {number})
-        task = ModelTask(number, coro, self, given if count == 1 else f"{given}-{count}")
+        name = given if count == 1 else f"{given}-{count}"
+        task = ModelTask(number, coro, self, name, context)
         self._tasks.append(cast("ModelTask[object]", task))
         return task
 
