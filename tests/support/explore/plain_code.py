@@ -24,6 +24,11 @@ class Counter:
         self.count += 1
 
 
+def reader(counter: Counter) -> Callable[[], int]:
+    """Return a function that is made anew at each call, out of code that may be instrumented."""
+    return lambda: counter.count
+
+
 class Slotted:
     __slots__ = ("count",)
 
@@ -314,6 +319,8 @@ def evaluation_as_ever() -> None:
             seen.append([item for item in self.items if item and self.items != []])
             numbers = {"a": 1, "b": 2}
             numbers["a"] |= 2
+            numbers.update(a=numbers["a"], name=4, self=5, container=6)
+            del numbers["name"], numbers["self"], numbers["container"]
             value = numbers.setdefault("c", 3) or numbers.pop("c")
             seen.extend((sorted(numbers.items()), value, len(numbers), f"{self.items[0]:>2}"))
             text: str = "x" if numbers else "y"
@@ -327,13 +334,21 @@ def evaluation_as_ever() -> None:
             except AttributeError as error:
                 seen.append(type(error).__name__)
 
+    class Proxy:
+        def __init__(self) -> None:
+            self.real = Odd()
+
+        def __getattribute__(self, name: str) -> object:
+            return getattr(object.__getattribute__(self, "real"), name)
+
     def work() -> None:
         Odd().use()
+        seen.append(isinstance(Proxy(), Odd) and Proxy().half)
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
     expected = [[7, 2, 4, 5, 8], 9, 2.5, 1, 0, 2, [4, 5, 8], True, True, [2, 4, 5, 8]]
     expected += [[("a", 3), ("b", 2), ("c", 3)], 3, 3, " 2", "xz", True, False]
-    expected += [1, 2, 3, "AttributeError"]
+    expected += [1, 2, 3, "AttributeError", 2.5]
     assert seen == expected, seen

@@ -1,6 +1,7 @@
 """Plain state that threads share is seen, without a word of ours in the code under test."""
 
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -91,6 +92,21 @@ def test_functions_are_as_they_were_afterwards() -> None:
     explore(_program("lost_update", _HERE))
     assert Counter.increment.__code__ is before
     evaluation_as_ever()
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_what_a_program_keeps_works_afterwards(*, steps: bool) -> None:
+    kept: list[Callable[[], object]] = []
+
+    def keeps() -> None:
+        kept.append(vars(_CODE)["reader"](Counter()))
+
+    program = threading_program("keeps", keeps, (_HERE,), steps=steps)
+    assert program is not None
+    explore(program)
+    assert {read() for read in kept} == {0}
+    assert explore(_program("right_with_a_lock", _HERE)).verdict() is Verdict.PASS
+    assert {read() for read in kept} == {0}
 
 
 @pytest.mark.parametrize("steps", [False, True])

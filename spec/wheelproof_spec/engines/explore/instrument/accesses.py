@@ -56,6 +56,7 @@ class Seeing:
     """The handling of accesses in one exploration: as `steps`, or logged for the data race search.
 
     `shared` are the numbers of state that several threads have reached, at least one by a write.
+    Nothing is seen unless it is `active`.
     """
 
     def __init__(self, *, steps: bool) -> None:
@@ -63,11 +64,12 @@ class Seeing:
         self.shared: set[int] = set()
         self._runtime: ControlledRuntime | None = None
         self._reached: dict[int, tuple[int, bool]] = {}
+        self.active = False
 
     def access(self, instance: object, name: str, key: str, *, write: bool) -> None:
         """Log an access by the running thread, or make it a step."""
         runtime = running()
-        if runtime is None:
+        if runtime is None or not self.active:
             return
         if self.steps:
             self._step(runtime, instance, name, key, write=write)
@@ -104,7 +106,7 @@ class Seeing:
 
     def made(self, container: object) -> None:
         """Register a new container: the thread that makes it gives it its number."""
-        if self.steps and type(container) in _CONTAINERS:
+        if self.steps and self.active and type(container) in _CONTAINERS:
             runtime = running()
             if runtime is not None:
                 runtime.field_number(container, 0, None)
@@ -237,14 +239,16 @@ class _Functions:
         return cast("Sequence[object]", value)[name] if isinstance(value, tuple | list) else None
 
     def _attribute(self, instance: object, name: str, *, write: bool) -> None:
-        if isinstance(instance, _NO_STATE):
+        # A proxy's `__class__` is code of the program, which `isinstance` would run.
+        kind = type(instance)
+        if issubclass(kind, _NO_STATE):
             return
-        if isinstance(instance, type):
-            owner = next((kind for kind in instance.__mro__ if name in vars(kind)), instance)
+        if issubclass(kind, type):
+            mro = _mro(cast("type", instance))
+            owner = next((one for one in mro if name in vars(one)), cast("type", instance))
             if owner.__module__ != "builtins" and (write or not _is_method(vars(owner).get(name))):
                 self._access(owner, f"{owner.__name__}.", name, write=write)
             return
-        kind = type(instance)
         found = inspect.getattr_static(kind, name, None)
         is_property = inspect.isdatadescriptor(found) and not isinstance(
             found, MemberDescriptorType | GetSetDescriptorType
@@ -283,7 +287,7 @@ class _Functions:
         for number in list(runtime.threads):
             self._access(container, f"the keys of a {kind.__name__}", f" {number}", write=write)
 
-    def _call(self, container: _Container, name: str, *given: object, **named: object) -> object:
+    def _call(self, container: _Container, name: str, /, *given: object, **named: object) -> object:
         if name in _BY_KEY and type(container) in _KEYED and given:
             there = given[0] in container
             writes = name == "pop" or (name == "setdefault" and not there)
@@ -314,6 +318,12 @@ def _is_method(member: object) -> bool:
     return callable(member) or isinstance(member, property | classmethod | staticmethod)
 
 
+def _mro(kind: type) -> tuple[type, ...]:
+    """Return the classes of a class, without its code; none while it is being made."""
+    known: tuple[type, ...] | None = vars(type)["__mro__"].__get__(kind)
+    return known or ()
+
+
 def _positional(kind: type) -> Sequence[str]:
     names: Sequence[str] = getattr(kind, "__match_args__", ())
     return names
@@ -339,10 +349,14 @@ def seen(seeing: Seeing) -> Generator[None]:
     functions = _Functions(seeing)
     names = [name for name in vars(_Functions) if not name.startswith("_")]
     given = {f"_wp_{name}": getattr(functions, name) for name in names}
+    before = vars(builtins).copy()
     for name, function in given.items():
         setattr(builtins, name, function)
+    seeing.active = True
     try:
         yield
     finally:
-        for name in given:
-            delattr(builtins, name)
+        seeing.active = False
+        # Functions that the program made inside the block, and kept, still call these.
+        for name, function in given.items():
+            setattr(builtins, name, before.get(name, function))
