@@ -235,11 +235,18 @@ class Broker(Bench):
                 partial(self.produce, timeout_ms=wrong),
             )
         assert log.log_end_offset == end, "what was refused was done"
+        answers: list[int] = []
+        params = FetchParams(
+            replica_id=None, max_wait_ms=_SOME_TIME, min_bytes=1, max_bytes=_ENOUGH_BYTES
+        )
+        manager.fetch_messages(params, {}, lambda data: answers.append(len(data)))
+        assert answers == [0], f"asked for no partition, and answered {answers}"
 
     def check_follows(self) -> None:
         """Raise unless the log has the leader's record, and what does not fit it is refused."""
         log = self._log()
         assert log == [_OTHER_RECORD], f"the log has {log}"
+        assert not self._in_sync(), "a follower says who is in sync"
         ends = self._partition().log.end_offset_for_epoch(1)
         assert ends == EpochEndOffset(leader_epoch=1, end_offset=1), ends
         self.refuses(

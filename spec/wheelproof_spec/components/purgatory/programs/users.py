@@ -97,6 +97,35 @@ def _group_and(make: OfGroup, name: str, other: Callable[[PurgatoryWorld], Actio
     )
 
 
+class EntwinedOperation(LockingOperation):
+    """An operation whose callback completes another operation."""
+
+    __slots__ = ("other",)
+
+    def __init__(self) -> None:
+        super().__init__(lambda: False, ExclusiveDiscipline())
+        self.other: DelayedOperation = self
+
+    def on_complete(self) -> None:
+        """Count the completion, and complete the other operation."""
+        super().on_complete()
+        self.other.force_complete()
+
+
+def complete_each_other() -> Scenario:
+    """Each of two operations completes the other: who is done is not waited for."""
+    one, other = EntwinedOperation(), EntwinedOperation()
+    one.other, other.other = other, one
+
+    return Scenario(
+        threads={
+            "one": discarding(one.force_complete),
+            "other": discarding(other.force_complete),
+        },
+        check=partial(_check_completed, [one, other]),
+    )
+
+
 def two_groups(*, inside: bool) -> Scenario:
     """Each of two groups completes an operation whose callback takes the other group's lock.
 
@@ -212,6 +241,7 @@ PURGATORY_USERS: tuple[Program, ...] = (
     program("purgatory-group-triggers", partial(group_triggers, ExclusiveDiscipline)),
     program("purgatory-group-expiry", partial(group_triggers_expiry, ExclusiveDiscipline)),
     program("purgatory-group-expiry-blocking", partial(group_triggers_expiry, _private_blocking)),
+    program("purgatory-complete-each-other", complete_each_other),
     program("purgatory-two-groups", partial(two_groups, inside=False)),
     program("purgatory-watch-inside-group", partial(watch_inside_group, DelayedOperationPurgatory)),
     program("purgatory-appends-leaders", partial(appends_and_leaders, Partition)),
