@@ -5,6 +5,7 @@ TLA+: ProduceFetch.
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import cast
 
 from wheelproof import sync
 from wheelproof.clock import ManualClock
@@ -212,6 +213,10 @@ class Broker(Bench):
         replicated = self._partition().log.high_watermark > 0
         assert len(self.produced) == replicated, f"answered {len(self.produced)} times"
 
+    def check_alone(self) -> None:
+        """Raise if a follower is in sync that has not fetched in this epoch."""
+        assert self._in_sync() == [_BROKER], f"in sync are {self._in_sync()}"
+
     def _check_arguments(self) -> None:
         """Raise unless a leader refuses a follower's calls, old epochs, wrong times and sizes."""
         manager, log = self.manager, self._partition().log
@@ -223,6 +228,14 @@ class Broker(Bench):
             partial(manager.become_follower, _PARTITION, 0, _FOLLOWER),
             partial(manager.append_as_follower, _PARTITION, [record], 0),
             partial(manager.truncate_as_follower, _PARTITION, 0),
+            partial(self.produce, cast(bytes, "no bytes")),
+            partial(
+                self._make().become_leader,
+                _PARTITION,
+                -1,
+                replica_ids=[_BROKER],
+                in_sync_ids=[_BROKER],
+            ),
         )
         for wrong in WRONG_NUMBERS:
             self.refuses(
