@@ -16,6 +16,10 @@ def _both(action: Callable[[], object]) -> None:
         thread.join()
 
 
+def _message(*parts: object) -> tuple[object, ...]:
+    return parts
+
+
 class Counter:
     def __init__(self) -> None:
         self.count = 0
@@ -88,11 +92,13 @@ def lost_update_by_a_pattern() -> None:
     counter = Counter()
 
     def increment() -> None:
-        match (counter, 1):
-            case (Counter(count=-1), _) | (Counter(count=-2), _):
+        match _message(1, 2, counter):
+            case (Counter(count=-1), *_) | [] | (2, _, Counter()):
                 raise AssertionError
-            case (Counter(count=value), step):
+            case (int(step), *_, Counter(count=value)):
                 counter.count = value + step
+            case _:
+                raise AssertionError
 
     _both(increment)
     assert counter.count == 2
@@ -258,6 +264,30 @@ def right_by_an_event() -> None:
         pass
     assert counter.count == 1
     assert thread.name
+
+
+def right_by_a_pattern() -> None:
+    """What a pattern has no need to read is not read."""
+    counter, done = Counter(), threading.Event()
+
+    def give() -> None:
+        counter.count = 1
+        done.set()
+
+    def take() -> None:
+        match _message(done.is_set(), counter):
+            case (True, Counter(count=count)):
+                assert count == 1
+            case (_, Counter() | Counter(count=2)):
+                pass
+            case _:
+                raise AssertionError
+
+    threads = [threading.Thread(target=give), threading.Thread(target=take)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def right_with_different_keys() -> None:

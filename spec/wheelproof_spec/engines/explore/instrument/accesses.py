@@ -8,7 +8,7 @@ import builtins
 import inspect
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from types import (
     CellType,
@@ -44,8 +44,11 @@ _FIELDS = (1 << 19) - 2
 
 _Container = dict[object, object]
 """Any object that has items."""
-_Reads: TypeAlias = "list[tuple[type | None, dict[str | int, _Reads]]]"
-"""What a pattern reads: of an object of the class, its attributes; without a class, its items."""
+_Pattern: TypeAlias = "list[tuple[str, object, dict[str | int, _Pattern]]]"
+"""The alternatives of a pattern: the sort of its test, what that needs, and the parts.
+
+A pattern without alternatives matches everything; see `patterns`.
+"""
 
 
 class NewlySharedError(ProgramRejectedError):
@@ -217,26 +220,46 @@ class _Functions:
         names[name] = value
         return value
 
-    def match(self, value: object, reads: _Reads) -> bool:
+    def match(self, value: object, pattern: _Pattern) -> bool:
         """Read what a pattern reads; the result keeps the case in front of it from matching."""
-        if running() is None:
-            return False
-        for kind, parts in reads:
-            if kind is None:
-                self._whole(value, write=False)
-            elif not isinstance(value, kind):
-                continue
-            for name, inner in parts.items():
-                with suppress(AttributeError, IndexError):
-                    self.match(self._part(value, kind, name), inner)
+        if running() is not None:
+            self._matches(value, pattern)
         return False
 
-    def _part(self, value: object, kind: type | None, name: str | int) -> object:
+    def _matches(self, value: object, pattern: _Pattern) -> bool:
+        return not pattern or any(self._is(value, *alternative) for alternative in pattern)
+
+    def _is(self, value: object, sort: str, test: object, parts: dict[str | int, _Pattern]) -> bool:
+        """Tell whether a value matches, as Python does: all parts are read before any is tested."""
+        if sort == "equal":
+            return value == test
+        if sort == "same":
+            return value is test
+        read: list[object]
+        if sort == "class":
+            kind = cast("type", test)
+            if not isinstance(value, kind):
+                return False
+            try:
+                read = [self._part(value, kind, name) for name in parts]
+            except AttributeError:
+                return False
+        else:
+            self._whole(value, write=False)
+            if sort == "whole" or not isinstance(value, tuple | list):
+                return True
+            items = cast("Sequence[object]", value)
+            if len(items) < len(parts) or (len(items) > len(parts) and not test):
+                return False
+            read = [items[cast(int, place)] for place in parts]
+        return all(map(self._matches, read, parts.values()))
+
+    def _part(self, value: object, kind: type, name: str | int) -> object:
+        """Read an attribute, perhaps given by its place; that of `int(x)` is the value itself."""
+        names: Sequence[str] = getattr(kind, "__match_args__", ())
         if isinstance(name, str):
             return self.get(value, name)
-        if kind is not None:
-            return self.get(value, _positional(kind)[name])
-        return cast("Sequence[object]", value)[name] if isinstance(value, tuple | list) else None
+        return self.get(value, names[name]) if names else value
 
     def _attribute(self, instance: object, name: str, *, write: bool) -> None:
         # A proxy's `__class__` is code of the program, which `isinstance` would run.
@@ -322,11 +345,6 @@ def _mro(kind: type) -> tuple[type, ...]:
     """Return the classes of a class, without its code; none while it is being made."""
     known: tuple[type, ...] | None = vars(type)["__mro__"].__get__(kind)
     return known or ()
-
-
-def _positional(kind: type) -> Sequence[str]:
-    names: Sequence[str] = getattr(kind, "__match_args__", ())
-    return names
 
 
 def _is_full(cell: CellType) -> bool:
