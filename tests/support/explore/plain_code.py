@@ -8,12 +8,16 @@ from queue import Queue
 total = 0
 
 
-def _both(action: Callable[[], object]) -> None:
-    threads = [threading.Thread(target=action) for _ in range(2)]
+def _together(*actions: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=action) for action in actions]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def _both(action: Callable[[], object]) -> None:
+    _together(action, action)
 
 
 def _message(*parts: object) -> tuple[object, ...]:
@@ -213,11 +217,7 @@ def iteration() -> None:
         for name in names:
             assert names[name]
 
-    threads = [threading.Thread(target=add), threading.Thread(target=go_through)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    _together(add, go_through)
 
 
 def right_with_a_lock() -> None:
@@ -244,11 +244,7 @@ def right_by_handing_over() -> None:
         counter.increment()
         queue.put(counter)
 
-    threads = [threading.Thread(target=take), threading.Thread(target=give)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    _together(take, give)
 
 
 def right_by_an_event() -> None:
@@ -283,11 +279,7 @@ def right_by_a_pattern() -> None:
             case _:
                 raise AssertionError
 
-    threads = [threading.Thread(target=give), threading.Thread(target=take)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    _together(give, take)
 
 
 def right_with_different_keys() -> None:
