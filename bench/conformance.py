@@ -18,18 +18,18 @@ from time import process_time
 from instruments.machine import this_machine
 from instruments.section import Section, bench_parser, measure
 from recorded_runs import pool_lines, timer_lines, trace_lines
+from wheelproof_lab.trace.run import TraceChecker, TraceOrder
+from wheelproof_lab.trace.search import Step
+from wheelproof_lab.trace.tlc_module import RecordedTrace
+from wheelproof_lab.trace.tlc_opinion import judge_with_tlc
 from wheelproof_spec.app.recorded import judge_lines, parse_line
 from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.components.timer.component import TimerConfig
-from wheelproof_spec.components.timer.trace.run import TraceChecker, TraceOrder
-from wheelproof_spec.components.timer.trace.search import Step
-from wheelproof_spec.components.timer.trace.tlc_module import RecordedTrace
-from wheelproof_spec.components.timer.trace.tlc_opinion import judge_with_tlc
-from wheelproof_spec.engines.drive.conformance import conform
-from wheelproof_spec.engines.drive.plan import ConformancePlan
-from wheelproof_spec.engines.tlc.running.launch import find_toolchain
+from wheelproof_spec.drive.conformance import conform
+from wheelproof_spec.drive.plan import ConformancePlan
+from wheelproof_spec.tlc.running.launch import find_toolchain
 
 _ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
 _KAFKA: dict[str, dict[str, str | None]] = {

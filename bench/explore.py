@@ -18,11 +18,14 @@ from typing import TypeVar
 from frontrun_comparison import beside_frontrun
 from instruments.machine import this_machine
 from instruments.section import Section, bench_parser, exit_code, measure
-from wheelproof_spec.components.timer.graph.system_timer import Cast, system_timer
-from wheelproof_spec.components.timer.programs import BUG_PROGRAMS
-from wheelproof_spec.engines.explore.explorer import Options, explore
-from wheelproof_spec.engines.explore.program import Program
-from wheelproof_spec.engines.explore.programs.classics import (
+from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.program import Program
+from wheelproof_explore.substrates.substrate import SubstrateKind
+from wheelproof_lab.graph.judging.exploration import graph_program
+from wheelproof_lab.graph.states.engine import explore_graph
+from wheelproof_lab.graph.states.views import GraphProgram
+from wheelproof_lab.graph.timer.system_timer import Cast, system_timer
+from wheelproof_lab.worlds.classics import (
     cas_rotation,
     cas_then_write,
     coherence,
@@ -31,11 +34,8 @@ from wheelproof_spec.engines.explore.programs.classics import (
     locked_increments,
     philosophers,
 )
-from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
-from wheelproof_spec.engines.graph.judging.exploration import graph_program
-from wheelproof_spec.engines.graph.states.engine import explore_graph
-from wheelproof_spec.engines.graph.states.views import GraphProgram
+from wheelproof_lab.worlds.making import program
+from wheelproof_lab.worlds.timer import BUG_PROGRAMS
 
 _SHORT_STEPS = 15
 _ENOUGH_RUNS_A_SECOND = 5_000

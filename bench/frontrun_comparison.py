@@ -17,17 +17,17 @@ from functools import partial
 from pathlib import Path
 
 from instruments.section import Section, times
-from wheelproof_spec.engines.explore.explorer import Options, explore
-from wheelproof_spec.engines.explore.program import Program
-from wheelproof_spec.engines.explore.programs.classics import (
+from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.program import Program
+from wheelproof_lab.worlds.classics import (
     increments,
     last_zero,
     locked_increments,
     philosophers,
     readers,
 )
-from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.programs.waiting import event
+from wheelproof_lab.worlds.making import program
+from wheelproof_lab.worlds.waiting import event
 
 TIMES_FASTER = 10
 _ENOUGH_FOR_A_RATE = 100

@@ -38,7 +38,7 @@ from wheelproof_spark.check.inputs import plan
 from wheelproof_spark.check.job import CheckJob, check
 from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.rows import collected, read_rows
-from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions
+from wheelproof_spec.history.checkers import MAX_STATES, CheckOptions
 
 PARTS = ("one", "many", "masters")
 COST_TARGET_US = 20

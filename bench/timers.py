@@ -24,7 +24,7 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import DelayQueue, SystemTimer, TimerTaskEntry, TimingWheel
 from wheelproof.timer.system_timer_reaper import WORK_TIMEOUT_MS
 from wheelproof.units import Millis
-from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 
 _CANCELLED_PERCENT = 90
 

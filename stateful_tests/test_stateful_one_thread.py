@@ -3,32 +3,32 @@
 import pytest
 
 from wheelproof.purgatory import DelayedOperation
-from wheelproof_spec.app.parts import machines
-from wheelproof_spec.base.codec.driven import DrivenWire
-from wheelproof_spec.base.contract import NEVER_EARLY
-from wheelproof_spec.base.known_bug import Finder, variant
-from wheelproof_spec.base.port import judge_call
-from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
-from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.components.purgatory.bugs import (
+from wheelproof_lab.bugs.catalog import BUGS, variant_of
+from wheelproof_lab.bugs.known_bug import Finder
+from wheelproof_lab.bugs.purgatory import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,
 )
+from wheelproof_spec.app.parts import machines
+from wheelproof_spec.base.codec.driven import DrivenWire
+from wheelproof_spec.base.contract import NEVER_EARLY
+from wheelproof_spec.base.port import judge_call
+from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import KAFKA, WHEELPROOF
 from wheelproof_spec.components.purgatory.fuzz.machine import DISCIPLINES, Claimed
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
-from wheelproof_spec.components.registry import bugs
-from wheelproof_spec.engines.drive.driver.messages import parse_request
-from wheelproof_spec.engines.fuzz.machine import AnyMachine
-from wheelproof_spec.engines.fuzz.one_thread import fuzz_with_one_thread
-from wheelproof_spec.engines.fuzz.order import FuzzOrder
+from wheelproof_spec.drive.driver.messages import parse_request
+from wheelproof_spec.fuzz.machine import AnyMachine
+from wheelproof_spec.fuzz.one_thread import fuzz_with_one_thread
+from wheelproof_spec.fuzz.order import FuzzOrder
 
 SEED = 20_261_120
 """With it every bug is found by a case that is made small in seconds; with others in minutes."""
 MACHINES = machines()
 KEPT = [(name, machine.profile) for name, machine in MACHINES.items()]
-BUGS = [(bug.component, bug.id) for bug in bugs() if Finder.SEQUENTIAL in bug.finders]
+FOUND = [(bug.component, bug.id) for bug in BUGS if Finder.SEQUENTIAL in bug.finders]
 MANY = {"timer": 300, "purgatory": 300}
 """Cases enough for any defect of these that one thread can meet."""
 SMALL = {"timer": 4, "replication": 39}
@@ -46,8 +46,9 @@ class _KafkasPurgatory(
 def _report(
     component: str, cases: int, bug: str | None = None, profile: str | None = None
 ) -> FuzzReport:
-    order = FuzzOrder(threads="none", cases=cases, seed=SEED, bug=bug, profile=profile)
-    [report] = MACHINES[component].reports(order)
+    order = FuzzOrder(threads="none", cases=cases, seed=SEED, profile=profile)
+    variant = None if bug is None else variant_of(component, bug)
+    [report] = MACHINES[component].reports(order, variant)
     return report
 
 
@@ -59,7 +60,10 @@ def _failure(report: FuzzReport) -> FuzzFailure:
 def _replay(machine: AnyMachine, failure: FuzzFailure, bug: str | None) -> str | None:
     """Drive the shrunk case once more and return the rule that it breaks."""
     judge = machine.suite.judge(machine.profile, Tally())
-    port, wire = machine.port(variant(machine.bugs, bug)), DrivenWire(machine.suite.definition)
+    port, wire = (
+        machine.port(machine.sound if bug is None else variant_of(machine.name, bug)),
+        DrivenWire(machine.suite.definition),
+    )
     for line in failure.steps:
         _, operation, fields = parse_request(line.encode())
         violation = judge_call(judge, port, wire.parse_call(operation, fields))
@@ -90,7 +94,7 @@ def test_one_thread_a_contract_that_the_reference_does_not_promise_is_refuted(
 
 
 @pytest.mark.repeats("k-664")
-@pytest.mark.parametrize(("component", "bug"), BUGS)
+@pytest.mark.parametrize(("component", "bug"), FOUND)
 def test_one_thread_finds(component: str, bug: str) -> None:
     machine = MACHINES[component]
     failure = _failure(_report(component, MANY.get(component, 3_000), bug))

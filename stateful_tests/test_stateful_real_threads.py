@@ -5,23 +5,23 @@ from collections.abc import Iterator
 import pytest
 
 from wheelproof.purgatory import DelayedOperationPurgatory
+from wheelproof_lab.bugs.catalog import BUGS, variant_of
+from wheelproof_lab.bugs.known_bug import Finder
 from wheelproof_spec.app.parts import machines
-from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.components.purgatory.fuzz.machine import (
     DISCIPLINES,
     Claimed,
     PurgatoryUnderTest,
 )
-from wheelproof_spec.components.registry import bugs
-from wheelproof_spec.engines.fuzz.order import FuzzOrder
-from wheelproof_spec.engines.fuzz.threaded_case import ThreadedCase
+from wheelproof_spec.fuzz.order import FuzzOrder
+from wheelproof_spec.fuzz.threaded_case import ThreadedCase
 
 SEED = 20_261_120
 MANY_BATCHES_S = 120.0
 """How long a race that is known to be there may hide, in seconds, before the test gives up."""
 MACHINES = machines()
-BUGS = [(bug.component, bug.id) for bug in bugs() if Finder.THREADS in bug.finders]
+FOUND = [(bug.component, bug.id) for bug in BUGS if Finder.THREADS in bug.finders]
 CASES = {"timer": 60, "purgatory": 60, "replication": 20}
 
 pytestmark = pytest.mark.slow
@@ -30,8 +30,9 @@ pytestmark = pytest.mark.slow
 def _reports(
     component: str, cases: int, bug: str | None = None, seconds: float | None = None
 ) -> Iterator[FuzzReport]:
-    order = FuzzOrder(threads="real", cases=cases, seed=SEED, seconds=seconds, bug=bug)
-    return MACHINES[component].reports(order)
+    order = FuzzOrder(threads="real", cases=cases, seed=SEED, seconds=seconds)
+    variant = None if bug is None else variant_of(component, bug)
+    return MACHINES[component].reports(order, variant)
 
 
 @pytest.mark.parametrize("component", MACHINES)
@@ -43,7 +44,7 @@ def test_real_threads_reference_follows_the_oracle(component: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("component", "bug"), BUGS)
+@pytest.mark.parametrize(("component", "bug"), FOUND)
 def test_real_threads_find(component: str, bug: str) -> None:
     reports = _reports(component, 50, bug, MANY_BATCHES_S)
     failure = next((report.failure for report in reports if report.failure is not None), None)

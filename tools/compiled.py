@@ -11,7 +11,7 @@ from tools.checkout import Checkout, base_environment
 from tools.errors import SetupError
 from tools.processes import run_quiet
 
-_ENGINE = "wheelproof_spec/engines/explore"
+_ENGINE = "wheelproof_explore"
 # When a generator is dropped, the interpreter closes it, and compiled code does not. The driver
 # ends its runs in a generator, so it is not compiled.
 COMPILED = tuple(
@@ -47,7 +47,7 @@ def compile_engine(checkout: Checkout, folder: Path) -> None:
     """
     shutil.rmtree(folder, ignore_errors=True)
     ignored = shutil.ignore_patterns("__pycache__")
-    for package in ("reference/wheelproof", "spec/wheelproof_spec"):
+    for package in ("reference/wheelproof", "explore/wheelproof_explore", "spec/wheelproof_spec"):
         source = checkout.root / package
         shutil.copytree(source, folder / source.name, ignore=ignored)
     name, line = _INHERITED

@@ -5,7 +5,7 @@ arrives meanwhile takes it first. Who was woken has to look again; `if` looks on
 """
 
 from wheelproof import sync
-from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_explore.program import Program, Scenario
 
 
 class Pool:

@@ -4,7 +4,7 @@ import account
 import hypothesis
 from hypothesis import strategies as st
 
-from wheelproof.explore import check_drawn, every_interleaving
+from wheelproof_explore import check_drawn, every_interleaving
 
 
 @every_interleaving

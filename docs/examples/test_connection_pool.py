@@ -2,7 +2,7 @@
 
 from connection_pool import mended
 
-from wheelproof_spec.engines.explore.pytest_plugin import Explore
+from wheelproof_explore.pytest_plugin import Explore
 
 
 def test_a_connection_has_one_user_at_a_time(explore: Explore) -> None:

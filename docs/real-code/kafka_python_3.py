@@ -8,7 +8,7 @@ import time
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from wheelproof_spec.engines.explore.program import Program, Scenario, Settings, TimeMode
+from wheelproof_explore.program import Program, Scenario, Settings, TimeMode
 
 ACCUMULATORS = import_module("kafka.producer.record_accumulator")
 PARTITION = import_module("kafka.structs").TopicPartition

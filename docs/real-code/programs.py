@@ -14,7 +14,7 @@ from contextlib import suppress
 from queue import Empty, Full, LifoQueue, PriorityQueue, Queue, SimpleQueue
 from types import ModuleType
 
-from wheelproof_spec.engines.explore.program import Program, Scenario, Settings, TimeMode
+from wheelproof_explore.program import Program, Scenario, Settings, TimeMode
 
 LONGEST_MS = 5_000
 

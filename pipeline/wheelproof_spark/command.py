@@ -5,7 +5,6 @@ Spark is imported only when one of these verbs runs: the help needs only the sta
 
 import argparse
 import importlib
-import secrets
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +18,6 @@ from wheelproof_spec.base.results.publishing import deliver
 from wheelproof_spec.base.results.reports import json_text
 from wheelproof_spec.base.results.verdicts import ExitCode
 
-_SEEDS = 2**31
 _OUTPUT = ("output",)
 
 
@@ -54,10 +52,6 @@ def register(verbs: Verbs) -> None:
     add_arguments(parser, "stream")
     add_arguments(parser, "workers")
     add_judging(parser)
-    about = "record runs, good and bad, and judge them"
-    parser = group.add("demo", about, _demo, reads=KEPT, writes=_OUTPUT)
-    add_arguments(parser, "demo", {"--output": {"default": Path("out/pipeline")}})
-    add_arguments(parser, "workers")
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -146,18 +140,3 @@ def _stream(arguments: argparse.Namespace) -> int:
 def _notice() -> None:
     notice = "stopping after this batch; Ctrl-C once more to stop at once"
     print(notice, file=sys.stderr, flush=True)
-
-
-def _demo(arguments: argparse.Namespace) -> int:
-    """Run the demo."""
-    from wheelproof_spark.base.outcome import show
-    from wheelproof_spark.demo.job import DemoJob, demo, outcome_of
-
-    seed = secrets.randbelow(_SEEDS) if arguments.seed is None else arguments.seed % _SEEDS
-    output: Path = arguments.output
-    job = DemoJob(
-        output=output.resolve(), seed=seed, runs=arguments.runs, workers=workers_of(arguments)
-    )
-    say = say_of(arguments)
-    say(f"demo of the pipeline, seed {seed}")
-    return show(outcome_of(job, demo(job, say)), arguments)

@@ -7,8 +7,8 @@ import pytest
 from support.drive.adapters import HEAPQ, conform, python
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.component import TimerClause
-from wheelproof_spec.engines.drive.driver.messages import parse_request
-from wheelproof_spec.engines.drive.plan import FUZZED_CASES
+from wheelproof_spec.drive.driver.messages import parse_request
+from wheelproof_spec.drive.plan import FUZZED_CASES
 
 DUE = "(self.now_ms + delay_ms) // self.tick_ms * self.tick_ms"
 STILL_ADDED = "if self.add_of_task.get(task) == number:"

@@ -18,9 +18,9 @@ from wheelproof_spec.components.timer.component import (
     TimerLimit,
     TimerObservation,
 )
-from wheelproof_spec.engines.drive.driver.port import DriverPort
-from wheelproof_spec.engines.drive.driver.process import DriverFailedError, DriverLimits
-from wheelproof_spec.engines.drive.driver.session import DriverSession
+from wheelproof_spec.drive.driver.port import DriverPort
+from wheelproof_spec.drive.driver.process import DriverFailedError, DriverLimits
+from wheelproof_spec.drive.driver.session import DriverSession
 
 pytestmark = pytest.mark.slow
 

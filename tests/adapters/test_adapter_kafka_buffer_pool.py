@@ -18,8 +18,8 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolObservation,
     PoolOutcome,
 )
-from wheelproof_spec.engines.drive.driver.port import DriverPort
-from wheelproof_spec.engines.drive.driver.session import DriverSession
+from wheelproof_spec.drive.driver.port import DriverPort
+from wheelproof_spec.drive.driver.session import DriverSession
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT
-from wheelproof_spec.app.pages.disciplines import (
+from wheelproof_lab.publish.disciplines import (
     DIFFERENCES,
     DISCIPLINES,
     PAGE,
@@ -21,8 +21,8 @@ from wheelproof_spec.app.pages.disciplines import (
 from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.component import PurgatoryClause
-from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.reader import read_lines
+from wheelproof_spec.history.checkers import CheckOptions
+from wheelproof_spec.history.reader import read_lines
 
 pytestmark = pytest.mark.slow
 

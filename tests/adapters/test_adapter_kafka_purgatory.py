@@ -5,7 +5,7 @@ import pytest
 from support.drive.adapters import conform
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.component import PurgatoryClause
-from wheelproof_spec.engines.drive.plan import FUZZED_CASES
+from wheelproof_spec.drive.plan import FUZZED_CASES
 
 pytestmark = pytest.mark.slow
 

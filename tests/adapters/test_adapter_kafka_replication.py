@@ -18,10 +18,10 @@ from wheelproof_spec.components.replication.component import (
     ReplicationCall,
     ReplicationClause,
 )
-from wheelproof_spec.engines.drive.driver.messages import request_line
-from wheelproof_spec.engines.drive.plan import FUZZED_CASES
-from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.reader import read_lines
+from wheelproof_spec.drive.driver.messages import request_line
+from wheelproof_spec.drive.plan import FUZZED_CASES
+from wheelproof_spec.history.checkers import CheckOptions
+from wheelproof_spec.history.reader import read_lines
 
 pytestmark = pytest.mark.slow
 

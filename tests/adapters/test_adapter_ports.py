@@ -13,16 +13,16 @@ import pytest
 
 from support.checkout import ROOT
 from support.drive.adapters import conform
-from wheelproof_spec.app.recorded import judge_lines
-from wheelproof_spec.app.verdict_page.measure import Extent, measure
-from wheelproof_spec.app.verdict_page.subjects import (
+from wheelproof_lab.publish.verdicts.measure import Extent, measure
+from wheelproof_lab.publish.verdicts.subjects import (
     DEVIATIONS,
     IMPLEMENTATIONS,
     Implementation,
 )
+from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.reader import read_lines
+from wheelproof_spec.history.checkers import CheckOptions
+from wheelproof_spec.history.reader import read_lines
 
 pytestmark = pytest.mark.long
 

@@ -12,7 +12,7 @@ import pytest
 from support.drive.adapters import ADAPTERS, conform, python
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
-from wheelproof_spec.engines.drive.usual import TEMPLATES
+from wheelproof_spec.drive.usual import TEMPLATES
 
 TEMPLATE = ADAPTERS / "template"
 

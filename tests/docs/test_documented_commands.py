@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT, project_files
+from wheelproof_lab.publish import picture
+from wheelproof_lab.publish.known_bugs import PAGE, render
 from wheelproof_spec.app.cli import build_parser
-from wheelproof_spec.app.pages import picture
-from wheelproof_spec.app.pages.known_bugs import PAGE, render
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +25,7 @@ DOCUMENTS = tuple(
 _PROGRAMS = ("wheelproof", "make", "pip", "python", "python3", "java", "mvn", "cargo", "go", "npm")
 _NOT_RUN = tomllib.loads(Path(__file__).with_name("not_run.toml").read_text(encoding="utf-8"))
 _GENERATED = ("docs/verdicts.md",)
-"""Pages whose commands come from a table; tests/app/test_verdict_page.py has theirs."""
+"""Pages whose commands come from a table; tests/lab/publish/test_verdict_page.py has theirs."""
 _BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _MENTIONED = ("arguments are required", "expected one argument")
 """What is wrong with a verb or an option that is only mentioned."""

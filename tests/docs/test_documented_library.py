@@ -1,11 +1,11 @@
-"""The reference of `wheelproof.explore` in docs/explore.md is what the docstrings say."""
+"""The reference of `wheelproof_explore` in docs/explore.md is what the docstrings say."""
 
 import inspect
 from collections.abc import Callable
 from enum import Enum, EnumType
 
+import wheelproof_explore as explore
 from support.checkout import ROOT
-from wheelproof import explore
 
 _HEADING = "## The library, name by name\n"
 

@@ -3,8 +3,8 @@
 import re
 
 from support.checkout import ROOT
+from wheelproof_lab.publish.main_job.job import DEMO_RUNS
 from wheelproof_spec.app.cli import build_parser
-from wheelproof_spec.app.main_job.job import DEMO_RUNS
 from wheelproof_spec.base.needs import EXTRAS
 
 _README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from support.checkout import ROOT
 _API = {
     "reference": "wheelproof.timer.SystemTimer",
     "sync": "wheelproof.sync.AtomicReference",
-    "explore": "wheelproof.explore.every_interleaving",
+    "explore": "wheelproof_explore.every_interleaving",
     "oracle": "wheelproof_spec.components.timer.oracle.HeapTimer",
 }
 _KINDS = ("index", "docs/tour", "docs/verdicts", "docs/semantics", "docs/site/api/sync")

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from support.checkout import ROOT
-from wheelproof_spec.app.pages import sources
-from wheelproof_spec.app.pages.sources import Statement
+from wheelproof_lab.publish import sources
+from wheelproof_lab.publish.sources import Statement
 
 _SOURCES, _STATEMENTS = sources.read_sources(ROOT)
 _MARKS = sources.read_marks(ROOT)

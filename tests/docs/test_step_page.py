@@ -17,11 +17,11 @@ from wheelproof.clock import ManualClock
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof.units import Millis
+from wheelproof_lab.graph.states.names import attributes, members
+from wheelproof_lab.trace.recorder import tracing
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.components.timer.component import TimerConfig
-from wheelproof_spec.components.timer.trace.recorder import tracing
-from wheelproof_spec.engines.graph.states.names import attributes, members
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT
-from wheelproof_spec.app.parts import find_program
-from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.engines.explore.explorer import explore
+from wheelproof_explore.command import imported
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.verdicts import Verdict
 
 pytestmark = pytest.mark.slow
 
@@ -68,13 +68,13 @@ def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", _PASS)
 def test_released_code_that_passes(name: str) -> None:
-    result = explore(find_program(f"programs:{name}", threading=True))
+    result = explore(imported(f"programs:{name}", threading=True))
     assert (result.verdict(), result.classes) == (Verdict.PASS, _PASS[name]), result.summary()
 
 
 @pytest.mark.parametrize("name", _FAIL)
 def test_released_code_that_fails(name: str) -> None:
-    result = explore(find_program(f"programs:{name}", threading=True))
+    result = explore(imported(f"programs:{name}", threading=True))
     assert result.counterexample is not None, result.summary()
     assert _FAIL[name] in result.summary()
     assert len(result.counterexample.steps) <= 40
@@ -84,20 +84,20 @@ def test_released_code_that_fails(name: str) -> None:
 def test_released_code_without_a_lock(*, steps: bool) -> None:
     packages = ["circuitbreaker"]
     name = "programs:circuitbreaker_counts"
-    result = explore(find_program(name, threading=True, instrument=packages, steps=steps))
+    result = explore(imported(name, threading=True, instrument=packages, steps=steps))
     said = "2 failures, counted 1" if steps else "data race: CircuitBreaker._last_failure"
     assert said in result.summary()
 
 
 def test_the_first_counterexample_is_short() -> None:
-    result = explore(find_program("programs:KAFKA_POOL_IN_TIME", threading=True))
+    result = explore(imported("programs:KAFKA_POOL_IN_TIME", threading=True))
     found = result.counterexample
     assert found is not None
     assert (result.runs, len(found.steps), len(found.deviations)) == (8, 21, 2)
 
 
 def test_what_is_judged_is_what_was_released() -> None:
-    find_program("programs:kafka_pool", threading=True)
+    imported("programs:kafka_pool", threading=True)
     programs = sys.modules["programs"]
     module = programs.pool_module()
     found = importlib.util.find_spec("cachetools")

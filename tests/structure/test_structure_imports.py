@@ -66,7 +66,7 @@ def test_the_core_is_what_it_is_called() -> None:
         "wheelproof_spec.app.cli",
         "wheelproof_spec.components.timer.component",
         "wheelproof_spec.components.timer.history.judge",
-        "wheelproof_spec.engines.history.routing",
+        "wheelproof_spec.history.routing",
         "wheelproof_spec.base.results.verdicts",
     }
 

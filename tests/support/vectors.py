@@ -14,12 +14,12 @@ from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort
-from wheelproof_spec.engines.drive.driver.messages import (
+from wheelproof_spec.drive.driver.messages import (
     Introduction,
 )
-from wheelproof_spec.engines.drive.vector_run import VectorRunner, VectorTally, run_vectors
-from wheelproof_spec.engines.history.line_parser import LineFormat
-from wheelproof_spec.engines.vectors.files import find_vector_files, read_vectors
+from wheelproof_spec.drive.vector_files import find_vector_files, read_vectors
+from wheelproof_spec.drive.vector_run import VectorRunner, VectorTally, run_vectors
+from wheelproof_spec.history.line_parser import LineFormat
 
 _WIRE = DrivenWire(DEFINITION)
 _LINES = LineFormat([any_definition(DEFINITION)])

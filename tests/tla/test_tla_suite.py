@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from wheelproof_spec.app.parts import proofs
-from wheelproof_spec.base.known_bug import (
+from wheelproof_lab.bugs.catalog import BUGS
+from wheelproof_lab.bugs.known_bug import (
     Finder,
 )
+from wheelproof_lab.prove.all_proofs import proofs
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.registry import bugs
-from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
-from wheelproof_spec.engines.tlc.judging.runner import RunSettings, SilentObserver, run_models
-from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
-from wheelproof_spec.engines.tlc.manifest.model import Kind, Model, Tier
-from wheelproof_spec.engines.tlc.manifest.selection import select_models
-from wheelproof_spec.engines.tlc.running.launch import find_toolchain
+from wheelproof_spec.tlc.judging.outcome import ModelOutcome
+from wheelproof_spec.tlc.judging.runner import RunSettings, SilentObserver, run_models
+from wheelproof_spec.tlc.manifest.loader import load_manifest
+from wheelproof_spec.tlc.manifest.model import Kind, Model, Tier
+from wheelproof_spec.tlc.manifest.selection import select_models
+from wheelproof_spec.tlc.running.launch import find_toolchain
 
 TIERS = (Tier.SMOKE, Tier.SMALL)
 MODULES = tuple(path.stem for path in sorted(tla_directory().glob("*/*.tla")))
@@ -69,7 +69,7 @@ def test_tla_module_has_a_smoke_model_and_one_that_fails(module: str) -> None:
 
 def test_tla_known_bugs_name_models_of_the_manifest() -> None:
     names = {model.name for model in _models() if model.kind is not Kind.MODEL}
-    for bug in bugs():
+    for bug in BUGS:
         assert set(bug.models) <= names, bug.id
         assert bool(bug.models) == (Finder.TLC in bug.finders), bug.id
 

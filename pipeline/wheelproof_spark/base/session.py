@@ -17,7 +17,7 @@ from wheelproof_spark.base.errors import PipelineError, first_line
 from wheelproof_spark.base.options import LOCAL, Workers
 from wheelproof_spec.base.errors import MissingToolError, UsageError
 from wheelproof_spec.base.needs import SPARK_JAVA, java_remedy
-from wheelproof_spec.engines.tlc.running.java import find_java
+from wheelproof_spec.tlc.running.java import find_java
 
 _LEAST_PARTS_A_CORE = 2
 _MODULE = "jdk.incubator.vector"

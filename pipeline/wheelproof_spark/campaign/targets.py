@@ -9,23 +9,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from wheelproof_spec.app.parts import failing_programs, find_program, machines, passing_programs
+from wheelproof_explore.command import imported
+from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.program import Program
+from wheelproof_explore.result import Exploration
+from wheelproof_spec.app.laboratory import laboratory
+from wheelproof_spec.app.parts import machines
+from wheelproof_spec.app.verbs.explore import check_result as explored_result
 from wheelproof_spec.app.verbs.fuzz import check_result
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.known_bug import Finder, find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components import registry
-from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
-from wheelproof_spec.engines.explore.result import Exploration
-from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, drawn_by
-from wheelproof_spec.engines.fuzz.order import FuzzOrder
+from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
+from wheelproof_spec.fuzz.order import FuzzOrder
 
 SCHEDULES_OF_A_SEED = 50
 """The number of schedules of a program that one seed draws."""
 _REAL = "real"
-_THREADS_OF_FINDER = {Finder.SEQUENTIAL: ("none",), Finder.THREADS: (_REAL,)}
+_LABORATORY = "a known bug, and a program that has a name,"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +61,10 @@ def fuzz_target(machine: str, threads: str, bug: str | None = None) -> Target:
     command = f"wheelproof fuzz {machine} --threads {threads}{option} --case {{seed}}"
 
     def reports(seed: int, *, shrinks: bool) -> list[FuzzReport]:
-        order = FuzzOrder(threads=threads, cases=1, seed=seed, bug=bug, repeat=command)
+        order = FuzzOrder(threads=threads, cases=1, seed=seed, repeat=command)
         with drawn_by(PlainDrawing(shrinks=shrinks)):
-            return list(machines()[machine].reports(order))
+            variant = None if bug is None else _variant(machine, bug)
+            return list(machines()[machine].reports(order, variant))
 
     def run(seed: int) -> SeedOutcome:
         found = reports(seed, shrinks=False)
@@ -85,7 +88,7 @@ def explore_target(program: str) -> Target:
     def explored(seed: int, *, shrink: bool) -> Exploration:
         runs = SCHEDULES_OF_A_SEED
         options = Options(engine=Engine.SAMPLE, seed=seed, max_runs=runs, shrink=shrink)
-        return explore(find_program(program), options)
+        return explore(_program(program), options)
 
     def run(seed: int) -> SeedOutcome:
         found = explored(seed, shrink=False)
@@ -106,7 +109,7 @@ def explore_target(program: str) -> Target:
         command=f"wheelproof explore {program} --engine sample --seed {{seed}} "
         f"--max-runs {SCHEDULES_OF_A_SEED}",
         run=run,
-        explain=lambda seed: explored(seed, shrink=True).check_result(),
+        explain=lambda seed: explored_result(explored(seed, shrink=True)),
     )
 
 
@@ -128,7 +131,7 @@ def selected_targets(patterns: Sequence[str], bugs: Sequence[str]) -> tuple[Targ
     for pattern in patterns:
         found = {name: known[name] for name in known if fnmatchcase(name, pattern)}
         if not found and pattern.startswith("explore/") and ":" in pattern:
-            own = find_program(pattern.removeprefix("explore/"))
+            own = _program(pattern.removeprefix("explore/"))
             found = {pattern: explore_target(own.name)}
         if not found:
             raise UsageError(f"no target {pattern!r}; there are: {', '.join(known)}")
@@ -149,11 +152,11 @@ def find_target(name: str) -> Target:
 
 def targets_of_bug(bug_id: str) -> tuple[Target, ...]:
     """Return the targets that find a known bug; raise UsageError if there is none."""
-    bug = find_bug(registry.bugs(), bug_id)
-    threads = [kind for finder in bug.finders for kind in _THREADS_OF_FINDER.get(finder, ())]
-    found = [fuzz_target(bug.component, kind, bug.id) for kind in threads]
-    program = f"bug/{bug.id}"
-    if program in {failing.name for failing in failing_programs()}:
+    lab = laboratory(_LABORATORY)
+    threads = lab.threads_that_find(bug_id)
+    found = [fuzz_target(lab.bugs()[bug_id], kind, bug_id) for kind in threads]
+    program = f"bug/{bug_id}"
+    if program in {failing.name for failing in lab.programs()["fail"]}:
         found.append(explore_target(program))
     if not found:
         raise UsageError(f"no target of a campaign finds the known bug {bug_id!r}")
@@ -166,14 +169,27 @@ def _sound_targets() -> tuple[Target, ...]:
         for machine in machines().values()
         for threads in machine.threads
     ]
-    return (*fuzzed, *(explore_target(program.name) for program in passing_programs()))
+    return (
+        *fuzzed,
+        *(explore_target(program.name) for program in laboratory(_LABORATORY).programs()["pass"]),
+    )
 
 
 def _faulty_targets() -> tuple[Target, ...]:
-    known = machines()
+    known, lab = machines(), laboratory(_LABORATORY)
     fuzzed = [
-        fuzz_target(bug.component, threads, bug.id)
-        for bug in registry.bugs()
-        for threads in known[bug.component].threads
+        fuzz_target(component, threads, bug)
+        for bug, component in lab.bugs().items()
+        for threads in known[component].threads
     ]
-    return (*fuzzed, *(explore_target(program.name) for program in failing_programs()))
+    return (*fuzzed, *(explore_target(program.name) for program in lab.programs()["fail"]))
+
+
+def _variant(machine: str, bug: str) -> object:
+    return laboratory(_LABORATORY).variant_of(machine, bug)
+
+
+def _program(name: str) -> Program:
+    if ":" in name:
+        return imported(name, threading=False)
+    return laboratory(_LABORATORY).program(name)

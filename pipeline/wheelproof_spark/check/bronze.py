@@ -15,7 +15,7 @@ from wheelproof_spark.check.reading.splits import Split
 from wheelproof_spark.tables.manifest import FileEntry
 from wheelproof_spark.tables.rows import collected, read_from, union
 from wheelproof_spark.tables.schemas import BRONZE, SPLITS
-from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.history.checkers import CheckOptions
 
 KINDS = ("good", "whole", "quarantined", "split")
 _FIRST_LINES = "_first_lines.json"

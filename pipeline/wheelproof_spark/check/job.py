@@ -34,7 +34,7 @@ from wheelproof_spark.tables.provenance import batch_record
 from wheelproof_spark.tables.rows import collected, read_from, union, written
 from wheelproof_spark.tables.schemas import PIECES, RESULTS
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.history.checkers import CheckOptions
 
 _BYTES_A_PARTITION = 64 << 20
 

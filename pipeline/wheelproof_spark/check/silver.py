@@ -34,7 +34,7 @@ from wheelproof_spark.check.judging.in_place import lines_of_whole
 from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.reading.parsing import END, HEADER
 from wheelproof_spark.tables.schemas import GOOD, LINES, RESULTS
-from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.history.checkers import CheckOptions
 
 NAME = ["format", "run"]
 FILE = [*NAME, "file_id"]

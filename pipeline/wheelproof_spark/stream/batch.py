@@ -23,7 +23,7 @@ from wheelproof_spark.tables.manifest import FileEntry, Manifest
 from wheelproof_spark.tables.provenance import batch_record
 from wheelproof_spark.tables.rows import collected, read_from, union, write_rows, written
 from wheelproof_spark.tables.schemas import FILES, OPEN, PART, PARTS, RESULTS
-from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.history.checkers import CheckOptions
 
 MOST_BATCHES = 100
 """The number of batches that the manifest lists."""

@@ -15,7 +15,8 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
-from wheelproof_spec.app.verbs import DECLARED_BY_TABLE, VERBS, module_of
+from wheelproof_explore.failures.problems import ExploreError
+from wheelproof_spec.app.verbs import VERBS, module_of
 from wheelproof_spec.app.verbs.declaring import Parser, Verbs
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.printable import printable
@@ -65,9 +66,6 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
 
 def _register(name: str, verbs: Verbs) -> None:
-    if name in DECLARED_BY_TABLE:
-        verbs.own(name, lambda arguments: importlib.import_module(module_of(name)).run(arguments))
-        return
     register: Callable[[Verbs], None] = importlib.import_module(module_of(name)).register
     register(verbs)
 
@@ -134,8 +132,8 @@ def _run(words: list[str]) -> int:
         telling = sys.stderr if STANDARD_OUTPUT in given else sys.stdout
         with contextlib.redirect_stdout(telling):
             return _carry_out(parsed)
-    except WheelproofSpecError as error:
-        return _report(str(error), error.exit_code)
+    except (WheelproofSpecError, ExploreError) as error:
+        return _report(str(error), ExitCode(error.exit_code))
     except ModuleNotFoundError as error:
         from wheelproof_spec.base.needs import missing_package
 

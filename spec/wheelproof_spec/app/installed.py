@@ -44,7 +44,7 @@ def module_version(module: str) -> str | None:
 
 def tlc_version() -> str | None:
     """Return the version of TLC and its source; None if there is no usable TLC."""
-    from wheelproof_spec.engines.tlc.running.jar import find_jar
+    from wheelproof_spec.tlc.running.jar import find_jar
 
     try:
         jar = find_jar(None, os.environ)

@@ -8,7 +8,7 @@ from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from wheelproof_spec.engines.history.checkers import CheckOptions
+    from wheelproof_spec.history.checkers import CheckOptions
 
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
 def check_options(arguments: argparse.Namespace) -> "CheckOptions":
     """Return the options that `add_judging` declared; raise UsageError for an unknown profile."""
     from wheelproof_spec.components.registry import profiles
-    from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions
+    from wheelproof_spec.history.checkers import MAX_STATES, CheckOptions
 
     profile: str | None = arguments.profile
     if profile is not None and profile not in profiles():

@@ -3,15 +3,17 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from wheelproof_spec.app.laboratory import laboratory
 from wheelproof_spec.base.codec.vocabulary import Wire
+from wheelproof_spec.base.history.judging import MakeTraceChecker
 from wheelproof_spec.base.history.lines import HistoryHeader
 from wheelproof_spec.base.results.known_limits import KnownLimit, read_known_limits
 from wheelproof_spec.components import registry
-from wheelproof_spec.engines.history.checkers import CheckOptions, run_opener
-from wheelproof_spec.engines.history.line_parser import LineFormat, Rejection
-from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
-from wheelproof_spec.engines.history.routing import Checker, FileResult, Header, Router
-from wheelproof_spec.engines.history.run import HistoryChecker
+from wheelproof_spec.history.checkers import CheckOptions, run_opener
+from wheelproof_spec.history.line_parser import LineFormat, Rejection
+from wheelproof_spec.history.reader import STANDARD_INPUT, read_lines
+from wheelproof_spec.history.routing import Checker, FileResult, Header, Router
+from wheelproof_spec.history.run import HistoryChecker
 
 LINES = LineFormat(registry.definitions())
 """The format of the lines of all components."""
@@ -21,7 +23,11 @@ parse_line = LINES.parse
 
 def open_run(options: CheckOptions) -> Callable[[Header], Checker]:
     """Return the function that makes the checker of a run."""
-    return run_opener(registry, options)
+    return run_opener(registry, _trace_checker, options)
+
+
+def _trace_checker(component: str) -> MakeTraceChecker | None:
+    return laboratory("the judge of traces").trace_checker(component)
 
 
 def judge_lines(

@@ -20,7 +20,7 @@ from wheelproof_spec.components.buffer_pool.recording.methods import PoolRecorde
 from wheelproof_spec.components.purgatory.component import REFERENCE_CLAIMS, PurgatoryConfig
 from wheelproof_spec.components.purgatory.recording.methods import PurgatoryRecorder
 from wheelproof_spec.components.timer.recording.methods import TimerRecorder
-from wheelproof_spec.engines.history.recording.recorded_run import HistoryWriter, thread_name
+from wheelproof_spec.history.recording.recorded_run import HistoryWriter, thread_name
 
 _Operation = TypeVar("_Operation", bound=DelayedOperation)
 

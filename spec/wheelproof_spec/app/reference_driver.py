@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 from wheelproof_spec.app.parts import served_components
 from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.engines.drive.driver.serve import serve
+from wheelproof_spec.drive.driver.serve import serve
 
 
 def main() -> int:

@@ -11,8 +11,7 @@ from typing import Generic, TypeVar, cast
 
 from wheelproof_spec.base.component import AnyDefinition, ComponentDefinition
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.history.judging import MakeTraceChecker, Orders, RecordedComponent
-from wheelproof_spec.base.known_bug import KnownBug
+from wheelproof_spec.base.history.judging import Orders, RecordedComponent
 from wheelproof_spec.base.suite import AnySuite, Suite
 
 COMPONENTS: tuple[str, ...] = ("timer", "purgatory", "replication", "buffer_pool", "accumulator")
@@ -45,31 +44,11 @@ class Part(Generic[PartT]):
         return {component: part for component, part in found if part is not None}
 
 
-class Parts(Part[tuple[PartT, ...]]):
-    """A part that is a tuple: a component may have any number of items."""
-
-    def __init__(self, module: str, name: str) -> None:
-        super().__init__(module, name, tuple)
-
-    def all_of(self, component: str) -> tuple[PartT, ...]:
-        """Return the items of a component, without loading another component."""
-        return self.of(component) or ()
-
-    def all(self) -> tuple[PartT, ...]:
-        """Return the items of all components."""
-        return tuple(part for component in COMPONENTS for part in self.all_of(component))
-
-
 orders_of = Part[Orders]("orders", "ORDERS").of
 """Return the search for an order of small histories of a component, or None."""
-trace_checker = Part[MakeTraceChecker]("trace.run", "TraceChecker").of
-"""Return the class that replays a trace of a component, or None if there is none."""
 _DEFINITION = Part[AnyDefinition]("component", "DEFINITION", ComponentDefinition)
 _SUITE = Part[AnySuite]("cases", "SUITE", Suite)
 _RECORDED = Part[RecordedComponent]("history", "RECORDED", RecordedComponent)
-_BUGS = Parts[KnownBug]("bugs", "BUGS")
-bugs_of = _BUGS.all_of
-"""Return the known bugs of a component, without loading another component."""
 
 
 @cache
@@ -93,12 +72,6 @@ def profiles() -> tuple[str, ...]:
     """Return the names of the contracts of all components."""
     found = (profile for definition in definitions() for profile in definition.profiles)
     return tuple(dict.fromkeys(found))
-
-
-@cache
-def bugs() -> tuple[KnownBug, ...]:
-    """Return the known bugs of all components."""
-    return _BUGS.all()
 
 
 @cache

@@ -152,7 +152,7 @@ def test_a_killed_campaign_loses_nothing_and_does_nothing_twice(
 
 
 _PROGRAM = """
-from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_explore.program import Program, Scenario
 
 PROGRAM = Program(name="p", summary="one step", build=lambda: Scenario(threads={"a": print}))
 """

@@ -27,7 +27,7 @@ from wheelproof_spark.check import silver
 from wheelproof_spark.check.bronze import read_bronze
 from wheelproof_spark.check.place import numbered
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.history.checkers import CheckOptions
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 
 from support.pipeline.recorded_fleet import chance_lines
 from wheelproof_spark.check.reading.splits import PlacedLine, Split, placed_lines
-from wheelproof_spec.engines.history.line_parser import LINE_LIMIT
+from wheelproof_spec.history.line_parser import LINE_LIMIT
 
 
 def _write(path: Path, lines: Sequence[object], kind: pa.DataType, name: str = "line") -> Path:

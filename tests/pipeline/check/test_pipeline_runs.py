@@ -17,8 +17,8 @@ from wheelproof_spec.app.recorded import (
 )
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.line_parser import (
+from wheelproof_spec.history.checkers import CheckOptions
+from wheelproof_spec.history.line_parser import (
     Rejection,
 )
 

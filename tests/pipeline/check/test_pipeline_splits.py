@@ -18,7 +18,7 @@ from wheelproof_spark.check.reading.splits import (
     lines_in,
     placed_lines,
 )
-from wheelproof_spec.engines.history.line_parser import LINE_LIMIT
+from wheelproof_spec.history.line_parser import LINE_LIMIT
 
 pytestmark = pytest.mark.slow
 

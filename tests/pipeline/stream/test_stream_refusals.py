@@ -11,7 +11,7 @@ from wheelproof_spark.stream.store import SCHEMA
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, save
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode
-from wheelproof_spec.engines.history.checkers import MAX_STATES
+from wheelproof_spec.history.checkers import MAX_STATES
 
 
 @pytest.fixture

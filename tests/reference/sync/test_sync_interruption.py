@@ -9,7 +9,7 @@ from support.reference.threads import await_event, take
 from wheelproof.errors import ThreadInterruptedError, WheelproofError
 from wheelproof.sync import Condition, Lock, Runtime, Thread, current_runtime
 from wheelproof.units import MAX_MILLIS, Millis
-from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 
 
 def _do_nothing() -> None:

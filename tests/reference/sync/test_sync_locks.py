@@ -9,7 +9,7 @@ from support.reference.threads import await_event, on_another_thread, started, t
 from wheelproof.sync import condition, lock, monitor, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.units import MAX_MILLIS, Millis
-from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 
 
 def _do_nothing() -> None:

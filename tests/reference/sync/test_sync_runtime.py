@@ -15,7 +15,7 @@ from wheelproof.sync import (
 )
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.units import Millis
-from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 
 
 class _CountingRuntime(InstrumentedRuntime):

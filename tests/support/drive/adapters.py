@@ -6,9 +6,9 @@ from pathlib import Path
 
 from support.checkout import ROOT
 from wheelproof_spec.components import registry
-from wheelproof_spec.engines.drive import conformance
-from wheelproof_spec.engines.drive.plan import ConformancePlan
-from wheelproof_spec.engines.drive.result import ConformanceResult
+from wheelproof_spec.drive import conformance
+from wheelproof_spec.drive.plan import ConformancePlan
+from wheelproof_spec.drive.result import ConformanceResult
 
 ADAPTERS = ROOT / "adapters"
 HEAPQ = ADAPTERS / "python-heapq" / "driver.py"

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
-from wheelproof_spec.engines.explore.program import DEFAULT_SETTINGS, Program, Scenario, Settings
-from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.result import Exploration
-from wheelproof_spec.engines.explore.runs.canonical import ClassNames
-from wheelproof_spec.engines.explore.runs.execution import World
-from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
-from wheelproof_spec.engines.explore.strategies.strategy import Strategy
-from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
+from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.program import DEFAULT_SETTINGS, Program, Scenario, Settings
+from wheelproof_explore.result import Exploration
+from wheelproof_explore.runs.canonical import ClassNames
+from wheelproof_explore.runs.execution import World
+from wheelproof_explore.strategies.driver import analysed_runs
+from wheelproof_explore.strategies.strategy import Strategy
+from wheelproof_explore.substrates.substrate import SubstrateKind, open_substrate
+from wheelproof_lab.worlds.making import program
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from functools import partial
 
 from support.explore.exploring import make
 from support.explore.random_programs import random_program
-from wheelproof_spec.app.parts import find_program
-from wheelproof_spec.engines.explore.explorer import Options, explore
-from wheelproof_spec.engines.explore.programs.classics import coherence, last_zero, philosophers
-from wheelproof_spec.engines.explore.strategies import optimal
-from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
-from wheelproof_spec.engines.graph.judging.exploration import graph_program
-from wheelproof_spec.engines.graph.states.engine import explore_graph
+from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.strategies import optimal
+from wheelproof_explore.substrates.substrate import SubstrateKind
+from wheelproof_lab.graph.judging.exploration import graph_program
+from wheelproof_lab.graph.states.engine import explore_graph
+from wheelproof_lab.worlds.all_programs import find_program
+from wheelproof_lab.worlds.classics import coherence, last_zero, philosophers
 
 _RANDOM = range(100)
 _NAMED = ("timer-two-adds-against-advance", "pool-failing", "purgatory-watch-two-triggers")

@@ -8,7 +8,7 @@ from functools import partial
 from wheelproof import sync
 from wheelproof.errors import ThreadInterruptedError
 from wheelproof.units import Millis
-from wheelproof_spec.engines.explore.program import (
+from wheelproof_explore.program import (
     Program,
     Scenario,
     Settings,

@@ -5,23 +5,23 @@ from functools import cache, partial
 from pathlib import Path
 
 from wheelproof import sync
-from wheelproof_spec.engines.explore.program import Scenario
-from wheelproof_spec.engines.graph.comparing.comparisons import (
+from wheelproof_explore.program import Scenario
+from wheelproof_lab.graph.comparing.comparisons import (
     GraphModel,
     GraphOutcome,
     carry_out,
     program_side,
 )
-from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration
-from wheelproof_spec.engines.graph.states.views import (
+from wheelproof_lab.graph.comparing.tlc_side import TlcConfiguration
+from wheelproof_lab.graph.states.views import (
     GraphProgram,
     NextStep,
     Surroundings,
     View,
     ViewedRun,
 )
-from wheelproof_spec.engines.tlc.running.launch import Toolchain, find_toolchain
-from wheelproof_spec.engines.tlc.states.values import State, Value, make_function
+from wheelproof_spec.tlc.running.launch import Toolchain, find_toolchain
+from wheelproof_spec.tlc.states.values import State, Value, make_function
 
 FIXTURES = Path(__file__).parent
 Forks = list[sync.Lock]

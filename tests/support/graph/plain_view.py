@@ -1,6 +1,6 @@
 """A view for tests of the graph engine itself."""
 
-from wheelproof_spec.engines.graph.states.views import NextStep, View
+from wheelproof_lab.graph.states.views import NextStep, View
 
 
 class PlainView(View):

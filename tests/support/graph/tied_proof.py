@@ -6,14 +6,14 @@ So what is proved is proved of the module, and no transcription can drift away f
 from collections.abc import Mapping
 from itertools import groupby
 
-from wheelproof_spec.engines.graph.comparing.comparisons import CodeSide, GraphModel
-from wheelproof_spec.engines.graph.comparing.projected import ProjectedGraph, only
-from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration
-from wheelproof_spec.engines.graph.states.state_graph import observe
-from wheelproof_spec.engines.prove.finite import Run
-from wheelproof_spec.engines.prove.system import Proof, Tables, Tie
-from wheelproof_spec.engines.prove.terms import Field, Shape
-from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
+from wheelproof_lab.graph.comparing.comparisons import CodeSide, GraphModel
+from wheelproof_lab.graph.comparing.projected import ProjectedGraph, only
+from wheelproof_lab.graph.comparing.tlc_side import TlcConfiguration
+from wheelproof_lab.graph.states.state_graph import observe
+from wheelproof_lab.prove.finite import Run
+from wheelproof_lab.prove.system import Proof, Tables, Tie
+from wheelproof_lab.prove.terms import Field, Shape
+from wheelproof_spec.tlc.states.values import ModelValue, State, Value, make_function
 
 NONE = ModelValue(name="None")
 _TERMINATED = "Terminated"

@@ -29,7 +29,7 @@ from wheelproof_spec.components.timer.component import (
 )
 from wheelproof_spec.components.timer.history import RECORDED
 from wheelproof_spec.components.timer.history.judge import TimerHistoryJudge
-from wheelproof_spec.engines.history.run import HistoryChecker
+from wheelproof_spec.history.run import HistoryChecker
 
 _ANY_ORDER = TimerContract(
     name="any-order", rounding=Rounding.DOWN, lateness_ms=0, order=FiringOrder.ANY

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import TypeVar
 
-from wheelproof_spec.engines.history.linearizability.calls import (
+from wheelproof_spec.history.linearizability.calls import (
     Call,
     Event,
     Invoked,
@@ -15,7 +15,7 @@ from wheelproof_spec.engines.history.linearizability.calls import (
     Unknown,
     calls_of,
 )
-from wheelproof_spec.engines.history.linearizability.check import Model
+from wheelproof_spec.history.linearizability.check import Model
 
 State = TypeVar("State", bound=Hashable)
 Op = TypeVar("Op")

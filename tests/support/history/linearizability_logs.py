@@ -6,15 +6,15 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from wheelproof_spec.engines.history.linearizability.calls import (
+from wheelproof_spec.history.linearizability.calls import (
     Event,
     Failed,
     Invoked,
     Lost,
     Returned,
 )
-from wheelproof_spec.engines.history.linearizability.model import Sequential
-from wheelproof_spec.engines.history.linearizability.models import (
+from wheelproof_spec.history.linearizability.model import Sequential
+from wheelproof_spec.history.linearizability.models import (
     CompareAndSet,
     Do,
     Read,

@@ -18,15 +18,15 @@ from wheelproof.purgatory import (
 from wheelproof.sync import Lock, Volatile
 from wheelproof.timer import Timer
 from wheelproof.units import Millis
+from wheelproof_explore.program import Action, Scenario
+from wheelproof_lab.bugs import purgatory as bugs
+from wheelproof_lab.worlds.making import discarding
+from wheelproof_lab.worlds.purgatory import users as purgatory_users
+from wheelproof_lab.worlds.purgatory.callers import CheckInsideReadLockPartition
+from wheelproof_lab.worlds.purgatory.purgatory import AnyPurgatory, TimerOfOneList
 from wheelproof_spec.app.recorder import (
     Recording,
 )
-from wheelproof_spec.components.purgatory import bugs
-from wheelproof_spec.components.purgatory.programs import users as purgatory_users
-from wheelproof_spec.components.purgatory.programs.purgatory import AnyPurgatory, TimerOfOneList
-from wheelproof_spec.components.purgatory.users import CheckInsideReadLockPartition
-from wheelproof_spec.engines.explore.program import Action, Scenario
-from wheelproof_spec.engines.explore.programs.making import discarding
 
 _KEY = "key"
 Discipline = Callable[[], CompletionDiscipline]

@@ -6,6 +6,17 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import BinaryIO
 
+from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.program import Program, Scenario
+from wheelproof_explore.result import Exploration
+from wheelproof_explore.runs.execution import Execution, World
+from wheelproof_explore.runs.schedule import decode
+from wheelproof_explore.strategies.replay import ReplayStrategy
+from wheelproof_explore.strategies.strategy import run
+from wheelproof_explore.substrates.substrate import SubstrateKind, open_substrate
+from wheelproof_lab.worlds.making import program
+from wheelproof_lab.worlds.purgatory.on_timer import controlled_thread
 from wheelproof_spec.app.recorded import (
     judge_lines,
 )
@@ -13,18 +24,7 @@ from wheelproof_spec.app.recorder import Recording, recording
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.component import PREDICATES_TOO, PurgatoryConfig
-from wheelproof_spec.components.purgatory.programs.on_timer import controlled_thread
-from wheelproof_spec.engines.explore.explorer import Options, explore
-from wheelproof_spec.engines.explore.failures.failure import FailureKind
-from wheelproof_spec.engines.explore.program import Program, Scenario
-from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.result import Exploration
-from wheelproof_spec.engines.explore.runs.execution import Execution, World
-from wheelproof_spec.engines.explore.runs.schedule import decode
-from wheelproof_spec.engines.explore.strategies.replay import ReplayStrategy
-from wheelproof_spec.engines.explore.strategies.strategy import run
-from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
-from wheelproof_spec.engines.history.reader import lines_of
+from wheelproof_spec.history.reader import lines_of
 
 Build = Callable[[Callable[[], Recording]], Scenario]
 """Makes a scenario, given a way to the recording under way."""

@@ -3,19 +3,18 @@
 import random
 from dataclasses import dataclass, replace
 
-from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation
-from wheelproof_spec.base.history.lines import TraceEnd, TraceEvent, TraceHeader
-from wheelproof_spec.components.timer.component import TimerConfig
-from wheelproof_spec.components.timer.trace.actions import TimerActions
-from wheelproof_spec.components.timer.trace.run import initial_state
-from wheelproof_spec.components.timer.trace.search import take
-from wheelproof_spec.components.timer.trace.state import (
+from wheelproof_lab.trace.actions import TimerActions
+from wheelproof_lab.trace.run import initial_state
+from wheelproof_lab.trace.search import take
+from wheelproof_lab.trace.state import (
     Bucket,
     SeveralError,
     ThreadState,
     UnexplainedError,
 )
-from wheelproof_spec.components.timer.trace.vocabulary import (
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation
+from wheelproof_spec.base.history.lines import TraceEnd, TraceEvent, TraceHeader
+from wheelproof_spec.components.timer.actions import (
     Binding,
     Bound,
     BucketSeen,
@@ -29,6 +28,7 @@ from wheelproof_spec.components.timer.trace.vocabulary import (
     Unbound,
     WheelClock,
 )
+from wheelproof_spec.components.timer.component import TimerConfig
 
 DELAYS = {"a": 0, "b": 1, "c": 3, "d": 7, "e": -2}
 THREADS: tuple[str, ...] = ("t0", "t1", "t2")

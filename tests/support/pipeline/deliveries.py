@@ -18,7 +18,7 @@ from support.pipeline.recorded_fleet import chance_lines
 from support.pipeline.streamed_folder import StreamedFolder
 from wheelproof_spark.check.reading.parsing import BODY, END, HEADER, key_of
 from wheelproof_spec.app.recorded import judge_lines, parse_line
-from wheelproof_spec.engines.history.line_parser import Rejection
+from wheelproof_spec.history.line_parser import Rejection
 
 STEPS = 6
 _PACKS = (bytes, gzip.compress, ZstdCompressor().compress)

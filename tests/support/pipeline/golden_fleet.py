@@ -18,7 +18,7 @@ from zstandard import ZstdCompressor
 from support.pipeline.pipeline_tables import Judged, committed
 from support.pipeline.recorded_fleet import chance_lines, trace_lines
 from wheelproof_spark.check.gold import TABLES
-from wheelproof_spec.engines.history.line_parser import LINE_LIMIT
+from wheelproof_spec.history.line_parser import LINE_LIMIT
 
 GOLDEN = Path(__file__).with_name("golden_tables.json")
 _VECTORS = Path(__file__).resolve().parents[3] / "vectors" / "timer-corners.jsonl"

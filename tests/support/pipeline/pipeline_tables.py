@@ -10,7 +10,7 @@ from wheelproof_spark.check.job import CheckJob
 from wheelproof_spark.check.job import check as run_pipeline
 from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.rows import read_rows
-from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.history.checkers import CheckOptions
 
 Table = list[dict[str, object]]
 

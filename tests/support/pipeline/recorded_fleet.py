@@ -9,15 +9,15 @@ from pathlib import Path
 from wheelproof.producer import BufferPool
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
+from wheelproof_lab.bugs.buffer_pool import TrustingPool
 from wheelproof_spec.app.recorded import (
     judge_lines,
 )
 from wheelproof_spec.app.recorder import (
     recording,
 )
-from wheelproof_spec.components.buffer_pool.bugs import TrustingPool
-from wheelproof_spec.engines.history.reader import read_lines
-from wheelproof_spec.engines.history.routing import FileResult
+from wheelproof_spec.history.reader import read_lines
+from wheelproof_spec.history.routing import FileResult
 
 RUNS_A_FILE = 40
 

@@ -24,7 +24,7 @@ from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.stream.store import Attempt, StreamStore
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, save
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.history.checkers import CheckOptions
 
 Stage = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 

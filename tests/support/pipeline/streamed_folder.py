@@ -13,7 +13,7 @@ from wheelproof_spark.stream.query import Pace
 from wheelproof_spark.stream.state import Patience
 from wheelproof_spark.stream.stop import Stop
 from wheelproof_spark.tables.manifest import Manifest
-from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.history.checkers import CheckOptions
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from typing import Self, TypeVar
 
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
-from wheelproof_spec.engines.runtimes.proxy_runtime import RELEASES, ProxyRuntime
+from wheelproof_spec.fuzz.proxy_runtime import RELEASES, ProxyRuntime
 
 R = TypeVar("R")
 _STUCK_AFTER_S = 30.0

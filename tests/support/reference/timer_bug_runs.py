@@ -8,7 +8,7 @@ from support.reference.timer import NO_WAIT, Bench
 from wheelproof.sync import DeferredExecutor, use_runtime, volatile
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.engines.runtimes.hooks import (
+from wheelproof_spec.fuzz.hooks import (
     InstrumentedRuntime,
     StepLimit,
     StepLimitExceededError,

@@ -3,13 +3,13 @@
 from functools import cache
 from pathlib import Path
 
-from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
-from wheelproof_spec.engines.tlc.manifest.model import Model
-from wheelproof_spec.engines.tlc.running.frames import FrameReader
-from wheelproof_spec.engines.tlc.running.launch import TlcRun, Toolchain, find_toolchain
-from wheelproof_spec.engines.tlc.running.process import Ending
-from wheelproof_spec.engines.tlc.running.report import TlcReport
-from wheelproof_spec.engines.tlc.running.report_builder import ReportBuilder
+from wheelproof_spec.tlc.manifest.loader import load_manifest
+from wheelproof_spec.tlc.manifest.model import Model
+from wheelproof_spec.tlc.running.frames import FrameReader
+from wheelproof_spec.tlc.running.launch import TlcRun, Toolchain, find_toolchain
+from wheelproof_spec.tlc.running.process import Ending
+from wheelproof_spec.tlc.running.report import TlcReport
+from wheelproof_spec.tlc.running.report_builder import ReportBuilder
 
 FIXTURES = Path(__file__).parent / "fixtures"
 MANIFEST = FIXTURES / "manifest.toml"

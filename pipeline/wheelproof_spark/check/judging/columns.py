@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from wheelproof_spec.base.results.run_verdict import RunVerdict
-from wheelproof_spec.engines.history.routing import Header
+from wheelproof_spec.history.routing import Header
 
 Key = tuple[str, str, int]
 """Format, run and scope: see the schema."""

@@ -12,7 +12,7 @@ from wheelproof_spark.check.judging.order import Row
 from wheelproof_spark.check.judging.run import FirstLines, RunJudge
 from wheelproof_spark.tables.rows import batches_of
 from wheelproof_spark.tables.schemas import GOOD, RESULTS_ARROW
-from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.history.checkers import CheckOptions
 
 _ROWS = 512
 

@@ -32,9 +32,9 @@ from wheelproof_spark.tables.schemas import GOOD, GOOD_ARROW
 from wheelproof_spec.app.recorded import open_run, parse_line
 from wheelproof_spec.base.history.lines import HistoryHeader, TraceHeader, Vector
 from wheelproof_spec.base.results.run_verdict import RunVerdict
-from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.line_parser import Event, Rejection
-from wheelproof_spec.engines.history.routing import Checker, Header
+from wheelproof_spec.history.checkers import CheckOptions
+from wheelproof_spec.history.line_parser import Event, Rejection
+from wheelproof_spec.history.routing import Checker, Header
 
 _MOST_OPEN = 1_000
 _MOST_BYTES = 16 << 20

@@ -6,7 +6,7 @@ from collections import Counter
 from wheelproof_spec.base.calls import Tick
 from wheelproof_spec.base.history.lines import HistoryHeader, HistoryOp, TraceEvent
 from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run
-from wheelproof_spec.engines.history.routing import Body, Header
+from wheelproof_spec.history.routing import Body, Header
 
 _NS = 1_000_000
 

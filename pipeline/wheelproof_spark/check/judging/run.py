@@ -10,6 +10,7 @@ from wheelproof_spark.check.judging.order import Row, RunOrder, Unnumbered, in_o
 from wheelproof_spark.check.reading.parsing import BODY, HEADER
 from wheelproof_spec.app.recorded import open_run, parse_line
 from wheelproof_spec.base.codec.vocabulary import Absent
+from wheelproof_spec.base.history.judging import MOST_KEPT
 from wheelproof_spec.base.history.lines import (
     HistoryEnd,
     HistoryHeader,
@@ -22,10 +23,9 @@ from wheelproof_spec.base.history.lines import (
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.components.timer.trace.run import MOST_KEPT
-from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.line_parser import Event, Rejection
-from wheelproof_spec.engines.history.routing import Body, Checker, Header
+from wheelproof_spec.history.checkers import CheckOptions
+from wheelproof_spec.history.line_parser import Event, Rejection
+from wheelproof_spec.history.routing import Body, Checker, Header
 
 FirstLines = Mapping[tuple[int, int], int]
 """The number of lines of a file before a split, by file and start of the split."""

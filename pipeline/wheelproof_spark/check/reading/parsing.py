@@ -19,7 +19,7 @@ from wheelproof_spec.base.history.lines import (
     TraceHeader,
     Vector,
 )
-from wheelproof_spec.engines.history.line_parser import Event, Rejection
+from wheelproof_spec.history.line_parser import Event, Rejection
 
 HEADER, BODY, END = range(3)
 _ROWS = 4_096

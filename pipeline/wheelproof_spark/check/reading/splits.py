@@ -12,9 +12,9 @@ from zstandard import ZstdDecompressor, ZstdError
 
 from wheelproof_spark.check.reading.parquet_lines import MAGIC as PARQUET
 from wheelproof_spark.check.reading.parquet_lines import parquet_lines
-from wheelproof_spec.engines.history.line_parser import LINE_LIMIT, Rejection
-from wheelproof_spec.engines.history.reader import FREE_BYTES, MOST_UNPACKED, lines_of
-from wheelproof_spec.engines.history.unpacking import GZIP, Unpacked, buffered, gunzipped
+from wheelproof_spec.history.line_parser import LINE_LIMIT, Rejection
+from wheelproof_spec.history.reader import FREE_BYTES, MOST_UNPACKED, lines_of
+from wheelproof_spec.history.unpacking import GZIP, Unpacked, buffered, gunzipped
 
 ZSTD = b"\x28\xb5\x2f\xfd"
 ZIP = b"PK\x03\x04"

@@ -30,8 +30,8 @@ def register(verbs: Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Judge the files; a violation is exit code 1, a rejected line 4, Ctrl-C 130."""
     from wheelproof_spec.app.recorded import judge_files, known_limits
-    from wheelproof_spec.engines.history.reader import STANDARD_INPUT
-    from wheelproof_spec.engines.history.result import check_result
+    from wheelproof_spec.history.reader import STANDARD_INPUT
+    from wheelproof_spec.history.result import check_result
 
     files: list[Path] = arguments.files
     if files.count(STANDARD_INPUT) > 1:
@@ -49,9 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = time.monotonic() - started
     if arguments.tlc:
         # The module needs Java and rich, which most users of the verb do not need.
-        from wheelproof_spec.app.second_opinion import ask_tlc
+        from wheelproof_spec.app.laboratory import laboratory
 
-        ask_tlc(files, results, jar=arguments.jar, java=arguments.java)
+        ask = laboratory("TLC's opinion of a trace").ask_tlc
+        ask(files, results, jar=arguments.jar, java=arguments.java)
 
     def page() -> str:
         from wheelproof_spec.app.pages.check.page import render_check

@@ -12,7 +12,7 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import progress
 from wheelproof_spec.components.registry import COMPONENTS
-from wheelproof_spec.engines.drive.usual import (
+from wheelproof_spec.drive.usual import (
     CASES,
     MEMORY_MB,
     SEED,
@@ -22,7 +22,7 @@ from wheelproof_spec.engines.drive.usual import (
 )
 
 if TYPE_CHECKING:
-    from wheelproof_spec.engines.drive.result import ConformanceResult
+    from wheelproof_spec.drive.result import ConformanceResult
 
 
 def register(verbs: Verbs) -> None:
@@ -44,10 +44,10 @@ def register(verbs: Verbs) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.app.recorded import parse_line
     from wheelproof_spec.components.registry import suites
-    from wheelproof_spec.engines.drive.conformance import conform
-    from wheelproof_spec.engines.drive.driver.process import DriverLimits
-    from wheelproof_spec.engines.drive.plan import ConformancePlan
-    from wheelproof_spec.engines.vectors.files import find_vector_files, read_vectors
+    from wheelproof_spec.drive.conformance import conform
+    from wheelproof_spec.drive.driver.process import DriverLimits
+    from wheelproof_spec.drive.plan import ConformancePlan
+    from wheelproof_spec.drive.vector_files import find_vector_files, read_vectors
 
     skip: Path | None = arguments.skip
     suite = suites()[arguments.component]
@@ -92,8 +92,8 @@ def _page(result: "ConformanceResult") -> str:
 
 
 def _result_of(result: "ConformanceResult") -> Result:
-    from wheelproof_spec.engines.drive.result import check_results, given
-    from wheelproof_spec.engines.drive.text import render, verdict_line
+    from wheelproof_spec.drive.result import check_results, given
+    from wheelproof_spec.drive.text import render, verdict_line
 
     return Result(
         verb="conform",

@@ -1,174 +1,92 @@
-"""The verb `wheelproof explore`: the model checker of code written against `wheelproof.sync`."""
+"""The verb ``explore``: the model checker, with the programs and the reports of the judge."""
 
 import argparse
-import importlib
-import secrets
 import sys
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
+from wheelproof_explore.command import Explored, Outcome, Surroundings, Tell, declare, explored
+from wheelproof_explore.program import Program
+from wheelproof_explore.result import Exploration
+from wheelproof_explore.substrates.substrate import SubstrateKind
+from wheelproof_spec.app.laboratory import Laboratory, laboratory
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
-from wheelproof_spec.base.results.terminal import Progress, coloured, progress
-from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, exit_code, overall
-
-if TYPE_CHECKING:
-    from wheelproof_spec.engines.explore.estimate import Progress as Reached
-    from wheelproof_spec.engines.explore.explorer import Options
-    from wheelproof_spec.engines.explore.program import Program
-    from wheelproof_spec.engines.explore.result import Exploration
-    from wheelproof_spec.engines.graph.judging.exploration import GraphExploration
-
-_GRAPH = "graph"
-_ENGINES = ("optimal", _GRAPH, "sample", "source", "brute")
-_SUBSTRATES = ("greenlet", "threads")
+from wheelproof_spec.base.results.terminal import coloured, progress
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    verbs.own(
-        "explore",
-        run,
-        {"--engine": {"choices": _ENGINES}, "--substrate": {"choices": _SUBSTRATES}},
-    )
+    parser = verbs.add("explore", VERBS["explore"], run, reads=("program",), writes=("html",))
+    declare(parser, _surroundings(quiet=True))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
-    from wheelproof_spec.engines.explore.explorer import explore
+    outcome = explored(arguments, _surroundings(quiet=arguments.quiet))
+    if outcome is None:
+        return ExitCode.PASS
+    return publish(_result(outcome), arguments, outcome.page)
 
-    if arguments.list:
-        return _list_programs()
-    programs = _programs(arguments)
-    if arguments.html is not None:
-        # A missing package is reported before a long run, not after it.
-        importlib.import_module("jinja2")
-    options = None if arguments.engine == _GRAPH else _options(arguments)
-    explorations: list[Exploration | GraphExploration] = []
-    shown: list[Exploration] = []
-    for program in programs:
-        exploration: Exploration | GraphExploration
-        if options is None:
-            exploration = _explore_states(program, arguments)
-        else:
-            with progress(quiet=arguments.quiet) as line:
-                tell = partial(_tell, line, program.name)
-                exploration = explore(program, options, tell if line.shown else None)
-            shown.append(exploration)
-        explorations.append(exploration)
-        if not arguments.quiet:
-            _print_result(exploration.check_result())
-        if exploration.stopped == "interrupted":
-            break
-    verdict = overall(exploration.verdict() for exploration in explorations)
-    result = Result(
+
+def check_result(exploration: Explored) -> CheckResult:
+    """Return the result of exploring a program as the result of a check."""
+    return CheckResult(
+        name=exploration.program,
+        group="explore",
+        verdict=Verdict(exploration.verdict().value),
+        seconds=exploration.seconds,
+        summary=exploration.summary(),
+        details=exploration.details(),
+    )
+
+
+def _result(outcome: Outcome) -> Result:
+    verdict = Verdict(outcome.verdict.value)
+    return Result(
         verb="explore",
         verdict=verdict,
-        checks=[exploration.check_result() for exploration in explorations],
+        checks=[check_result(exploration) for exploration in outcome.explorations],
         line=verdict.value,
-        given={"engine": arguments.engine, "programs": [program.name for program in programs]},
-        document={"explorations": [exploration.document() for exploration in explorations]},
-    )
-    return publish(result, arguments, lambda: _page(shown[0]))
-
-
-def _explore_states(program: "Program", arguments: argparse.Namespace) -> "GraphExploration":
-    from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
-    from wheelproof_spec.engines.graph.judging.exploration import explore_states
-
-    for option, value in (("--replay", arguments.replay), ("--html", arguments.html)):
-        if value is not None:
-            raise UsageError(f"{option} shows one run, and the engine graph makes no runs")
-    if arguments.max_states is not None and arguments.max_states < 1:
-        raise UsageError(f"--max-states has to be at least 1, not {arguments.max_states}")
-    with progress(quiet=arguments.quiet) as line:
-        return explore_states(
-            program,
-            substrate=SubstrateKind(arguments.substrate),
-            max_states=arguments.max_states,
-            progress=lambda states: line.tell(f"{program.name}: {states:,} states"),
-        )
-
-
-def _programs(arguments: argparse.Namespace) -> "tuple[Program, ...]":
-    from wheelproof_spec.app.parts import find_program, graph_programs, passing_programs
-
-    if arguments.all == (arguments.program is not None):
-        raise UsageError("name one PROGRAM, or give --all; --list names the programs")
-    if arguments.all:
-        if arguments.replay is not None:
-            raise UsageError("--replay needs the PROGRAM that the schedule belongs to")
-        if arguments.html is not None:
-            raise UsageError("--html shows one run: name the PROGRAM")
-        return graph_programs() if arguments.engine == _GRAPH else passing_programs()
-    # A user's own programs are in the current folder, as with `python -m`.
-    sys.path.insert(0, str(Path.cwd()))
-    return (
-        find_program(
-            arguments.program,
-            threading=arguments.threading or bool(arguments.instrument),
-            instrument=arguments.instrument,
-            steps=arguments.accesses == "steps",
-        ),
+        given=outcome.given,
+        document={"explorations": [found.document() for found in outcome.explorations]},
     )
 
 
-def _options(arguments: argparse.Namespace) -> "Options":
-    from wheelproof_spec.engines.explore.explorer import Engine, Options
-    from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
+def _surroundings(*, quiet: bool) -> Surroundings:
+    def told(work: Callable[[Tell | None], Exploration]) -> Exploration:
+        with progress(quiet=quiet) as line:
+            return work(line.tell if line.shown else None)
 
-    if arguments.max_runs is not None and arguments.max_runs < 1:
-        raise UsageError(f"--max-runs has to be at least 1, not {arguments.max_runs}")
-    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
-    engine = Engine.REPLAY if arguments.replay is not None else Engine(arguments.engine)
-    if engine is Engine.SAMPLE and not arguments.quiet:
-        print(f"sampling, seed {seed}", flush=True)
-    return Options(
-        engine=engine,
-        substrate=SubstrateKind(arguments.substrate),
-        seed=seed,
-        max_runs=arguments.max_runs,
-        keep_going=arguments.keep_going,
-        schedule=arguments.replay or "",
-        record=arguments.html is not None,
-        jobs=arguments.jobs or 1,
+    def states(program: Program, arguments: argparse.Namespace) -> Explored:
+        for option, value in (("--replay", arguments.replay), ("--html", arguments.html)):
+            if value is not None:
+                raise UsageError(f"{option} shows one run, and the engine graph makes no runs")
+        if arguments.max_states is not None and arguments.max_states < 1:
+            raise UsageError(f"--max-states has to be at least 1, not {arguments.max_states}")
+        with progress(quiet=quiet) as line:
+            return laboratory("the engine graph").explore_states(
+                program,
+                SubstrateKind(arguments.substrate),
+                arguments.max_states,
+                lambda found: line.tell(f"{program.name}: {found:,} states"),
+            )
+
+    return Surroundings(
+        named=lambda name: _programs().program(name),
+        titled=lambda: _programs().programs(),
+        all_of=_all_of,
+        states=states,
+        told=told,
+        coloured=lambda text: coloured(text, sys.stdout),
     )
 
 
-def _list_programs() -> int:
-    from wheelproof_spec.app.parts import (
-        failing_graph_programs,
-        failing_programs,
-        graph_programs,
-        passing_programs,
-    )
-
-    for title, programs in (
-        ("pass", passing_programs()),
-        ("fail", failing_programs()),
-        ("pass with --engine graph", graph_programs()),
-        ("fail with --engine graph", failing_graph_programs()),
-    ):
-        print(f"programs that must {title}:")
-        for program in programs:
-            print(f"  {program.name:<32} {program.summary}")
-    return exit_code(Verdict.PASS)
+def _programs() -> Laboratory:
+    return laboratory("a program that has a name")
 
 
-def _print_result(result: CheckResult) -> None:
-    line = f"{result.name}: {result.verdict.value}, {result.summary}"
-    print(coloured(line, sys.stdout), flush=True)
-    if result.details:
-        print(result.details)
-
-
-def _tell(line: Progress, name: str, reached: "Reached") -> None:
-    line.tell(f"{name}: {reached.text()}")
-
-
-def _page(exploration: "Exploration") -> str:
-    from wheelproof_spec.app.pages.explore import render_exploration
-
-    return render_exploration(exploration)
+def _all_of(engine: str) -> Sequence[Program]:
+    return _programs().programs()["pass with --engine graph" if engine == "graph" else "pass"]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.laboratory import laboratory
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
-    from wheelproof_spec.engines.fuzz.machine import AnyMachine
-    from wheelproof_spec.engines.fuzz.order import FuzzOrder
+    from wheelproof_spec.fuzz.machine import AnyMachine
+    from wheelproof_spec.fuzz.order import FuzzOrder
 
 # A batch takes a second or two, so that `--seconds` is kept.
 _CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
@@ -139,17 +140,24 @@ def _require_one_case(arguments: argparse.Namespace) -> None:
 def _reports(
     arguments: argparse.Namespace, machine: "AnyMachine", seed: int, stopped: Callable[[], bool]
 ) -> "Iterator[FuzzReport]":
-    from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, current_drawing, drawn_by
-    from wheelproof_spec.engines.fuzz.patience import Patience, with_patience
+    from wheelproof_spec.fuzz.drawing import PlainDrawing, current_drawing, drawn_by
+    from wheelproof_spec.fuzz.patience import Patience, with_patience
 
     patience = Patience(shrink_seconds=arguments.shrink_seconds, stopped=stopped)
     drawing = current_drawing() if arguments.case is None else PlainDrawing(shrinks=True)
     with with_patience(patience), drawn_by(drawing):
-        yield from machine.reports(_order(arguments, machine, seed))
+        yield from machine.reports(_order(arguments, machine, seed), _variant(arguments))
+
+
+def _variant(arguments: argparse.Namespace) -> object:
+    """Return the variant that has the known bug, or None: the reference itself."""
+    if arguments.bug is None:
+        return None
+    return laboratory("a known bug").variant_of(arguments.machine, arguments.bug)
 
 
 def _order(arguments: argparse.Namespace, machine: "AnyMachine", seed: int) -> "FuzzOrder":
-    from wheelproof_spec.engines.fuzz.order import FuzzOrder
+    from wheelproof_spec.fuzz.order import FuzzOrder
 
     if arguments.threads not in machine.threads:
         known = ", ".join(machine.threads)
@@ -159,7 +167,6 @@ def _order(arguments: argparse.Namespace, machine: "AnyMachine", seed: int) -> "
         cases=arguments.cases,
         seconds=arguments.seconds,
         seed=seed,
-        bug=arguments.bug,
         repeat=_repeat(arguments),
         progress=None if arguments.quiet else _print_progress,
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wheelproof_spec.app.parts import MakeLoad
     from wheelproof_spec.base.component import Config
     from wheelproof_spec.base.history.lines import HistoryHeader
-    from wheelproof_spec.engines.history.recording.callers import Callers
+    from wheelproof_spec.history.recording.callers import Callers
 
 
 def register(verbs: Verbs) -> None:
@@ -25,7 +25,7 @@ def register(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Record histories; ``wheelproof check`` judges them."""
-    from wheelproof_spec.engines.history.recording.callers import Callers
+    from wheelproof_spec.history.recording.callers import Callers
 
     component: str = arguments.component
     threads: int = arguments.threads
@@ -73,7 +73,7 @@ def record_history(
     lateness_ms: int | None = None,
 ) -> int:
     """Write one history, and return its number of events; raises LoadFailedError."""
-    from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+    from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
     load = make_load(callers)
     history = f"{component}-{callers.seed}-{callers.number}"

@@ -26,8 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.files:
         raise UsageError("schema validate needs a file, or - for standard input")
     from wheelproof_spec.app.recorded import parse_line
-    from wheelproof_spec.engines.history.line_parser import Rejection
-    from wheelproof_spec.engines.history.reader import read_lines
+    from wheelproof_spec.history.line_parser import Rejection
+    from wheelproof_spec.history.reader import read_lines
 
     count = _Count()
     with progress(quiet=arguments.quiet) as shown:

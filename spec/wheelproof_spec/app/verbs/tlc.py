@@ -13,9 +13,9 @@ from wheelproof_spec.base.results.reports import make_folder
 from wheelproof_spec.base.results.verdicts import ExitCode, overall
 
 if TYPE_CHECKING:
-    from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
-    from wheelproof_spec.engines.tlc.manifest.model import Model
-    from wheelproof_spec.engines.tlc.running.launch import Toolchain
+    from wheelproof_spec.tlc.judging.outcome import ModelOutcome
+    from wheelproof_spec.tlc.manifest.model import Model
+    from wheelproof_spec.tlc.running.launch import Toolchain
 
 _TIERS = ("smoke", "small", "big")
 
@@ -31,11 +31,11 @@ def run(arguments: argparse.Namespace) -> int:
         return _write_cfg(arguments)
     if arguments.output is not None:
         raise UsageError("--output needs --write-cfg")
-    from wheelproof_spec.engines.tlc.reporting.document import run_document
-    from wheelproof_spec.engines.tlc.reporting.examples import write_examples
-    from wheelproof_spec.engines.tlc.reporting.table import closing_line, list_lines
-    from wheelproof_spec.engines.tlc.reporting.traces import write_traces
-    from wheelproof_spec.engines.tlc.running.launch import find_toolchain
+    from wheelproof_spec.tlc.reporting.document import run_document
+    from wheelproof_spec.tlc.reporting.examples import write_examples
+    from wheelproof_spec.tlc.reporting.table import closing_line, list_lines
+    from wheelproof_spec.tlc.reporting.traces import write_traces
+    from wheelproof_spec.tlc.running.launch import find_toolchain
 
     models = _models(arguments)
     if arguments.list:
@@ -65,10 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _models(arguments: argparse.Namespace) -> "list[Model]":
     """Return the named models: modules by their files, others from the manifest."""
-    from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
-    from wheelproof_spec.engines.tlc.manifest.model import Tier
-    from wheelproof_spec.engines.tlc.manifest.selection import select_models
-    from wheelproof_spec.engines.tlc.manifest.unlisted import SUFFIX, unlisted_model
+    from wheelproof_spec.tlc.manifest.loader import load_manifest
+    from wheelproof_spec.tlc.manifest.model import Tier
+    from wheelproof_spec.tlc.manifest.selection import select_models
+    from wheelproof_spec.tlc.manifest.unlisted import SUFFIX, unlisted_model
 
     names: list[str] = arguments.models
     files = [Path(name) for name in names if name.endswith(SUFFIX)]
@@ -92,8 +92,8 @@ def _models(arguments: argparse.Namespace) -> "list[Model]":
 
 def _write_cfg(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.base.results.reports import write_text
-    from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
-    from wheelproof_spec.engines.tlc.manifest.selection import select_models
+    from wheelproof_spec.tlc.manifest.loader import load_manifest
+    from wheelproof_spec.tlc.manifest.selection import select_models
 
     if arguments.models:
         raise UsageError("--write-cfg runs nothing; leave out the models to run")
@@ -117,10 +117,10 @@ def _manifest(arguments: argparse.Namespace) -> Path:
 def _run(
     arguments: argparse.Namespace, toolchain: "Toolchain", models: "Sequence[Model]"
 ) -> "list[ModelOutcome]":
-    from wheelproof_spec.engines.tlc.judging.runner import RunSettings, SilentObserver, run_models
-    from wheelproof_spec.engines.tlc.reporting.progress import progress_observer
-    from wheelproof_spec.engines.tlc.reporting.table import make_console
-    from wheelproof_spec.engines.tlc.running.launch import Simulation
+    from wheelproof_spec.tlc.judging.runner import RunSettings, SilentObserver, run_models
+    from wheelproof_spec.tlc.reporting.progress import progress_observer
+    from wheelproof_spec.tlc.reporting.table import make_console
+    from wheelproof_spec.tlc.running.launch import Simulation
 
     settings = RunSettings(
         jobs=arguments.jobs,
@@ -144,8 +144,8 @@ def _run(
 def _print(
     arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
 ) -> None:
-    from wheelproof_spec.engines.tlc.reporting.document import pin_lines
-    from wheelproof_spec.engines.tlc.reporting.table import make_console, print_run
+    from wheelproof_spec.tlc.reporting.document import pin_lines
+    from wheelproof_spec.tlc.reporting.table import make_console, print_run
 
     if arguments.pin:
         print("\n\n".join("\n".join(pin_lines(outcome)) for outcome in outcomes))

@@ -19,8 +19,8 @@ from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 if TYPE_CHECKING:
     from wheelproof_spec.base.history.lines import Vector
-    from wheelproof_spec.engines.drive.vector_run import VectorTally
-    from wheelproof_spec.engines.vectors.files import PublishedVector
+    from wheelproof_spec.drive.vector_files import PublishedVector
+    from wheelproof_spec.drive.vector_run import VectorTally
 
 _MOST_SHOWN = 5
 
@@ -34,7 +34,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.what == "generate":
         return _generate(arguments)
     from wheelproof_spec.app.recorded import parse_line
-    from wheelproof_spec.engines.vectors.files import read_vectors
+    from wheelproof_spec.drive.vector_files import read_vectors
 
     files = _files(arguments.files)
     arguments.files = files
@@ -51,14 +51,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _files(patterns: Sequence[str]) -> list[Path]:
     from wheelproof_spec.base.resources import vectors_directory
-    from wheelproof_spec.engines.vectors.files import find_vector_files
+    from wheelproof_spec.drive.vector_files import find_vector_files
 
     return find_vector_files(patterns or [str(vectors_directory() / "*.jsonl")])
 
 
 def _generate(arguments: argparse.Namespace) -> int:
+    from wheelproof_lab.vectors.generate import generate
     from wheelproof_spec.base.resources import required_checkout
-    from wheelproof_spec.components.timer.vectors.generate import generate
 
     counts = generate(arguments.output or required_checkout() / "vectors")
     if not arguments.quiet:
@@ -87,7 +87,7 @@ def _list(arguments: argparse.Namespace, vectors: "Sequence[PublishedVector]") -
 
 
 def _verify(arguments: argparse.Namespace, vectors: "Sequence[PublishedVector]") -> int:
-    from wheelproof_spec.components.timer.vectors.answers import disagreement
+    from wheelproof_spec.components.timer.vector_answers import disagreement
 
     problems: list[str] = []
     with progress(quiet=arguments.quiet) as shown:
@@ -114,10 +114,10 @@ def _drive(arguments: argparse.Namespace, vectors: "Sequence[Vector[object, obje
     from wheelproof_spec.base.component import any_definition
     from wheelproof_spec.base.results.known_limits import read_known_limits
     from wheelproof_spec.components.timer.component import DEFINITION
-    from wheelproof_spec.engines.drive.conformance import MOST_FAILURES
-    from wheelproof_spec.engines.drive.driver.process import DriverFailedError
-    from wheelproof_spec.engines.drive.driver.session import DriverSession
-    from wheelproof_spec.engines.drive.vector_run import VectorRunner, VectorTally, run_vectors
+    from wheelproof_spec.drive.conformance import MOST_FAILURES
+    from wheelproof_spec.drive.driver.process import DriverFailedError
+    from wheelproof_spec.drive.driver.session import DriverSession
+    from wheelproof_spec.drive.vector_run import VectorRunner, VectorTally, run_vectors
 
     if arguments.profile not in (None, *DEFINITION.profiles):
         raise UsageError(unknown("--profile", arguments.profile, DEFINITION.profiles))

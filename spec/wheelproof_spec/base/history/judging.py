@@ -19,6 +19,9 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 
+MOST_KEPT = 100_000
+"""The maximum number of events of a trace whose order is open."""
+
 
 class HistoryJudge(Protocol):
     """Judges the calls of one component, in the order in which they were recorded.

@@ -15,7 +15,7 @@ from wheelproof_spec.components.accumulator.component import (
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import CLOSE_TO_NOTHING, BatchLedger
 from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
-from wheelproof_spec.engines.drive.case_table import read_cases
+from wheelproof_spec.drive.case_table import read_cases
 
 
 def _asks_for(calls: Sequence[AccumulatorCall]) -> Iterator[str]:

@@ -26,7 +26,7 @@ from wheelproof_spec.components.accumulator.calls import (
 from wheelproof_spec.components.accumulator.component import AccumulatorCall, AccumulatorConfig
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
-from wheelproof_spec.engines.drive.drawn_cases import draw_case
+from wheelproof_spec.drive.drawn_cases import draw_case
 
 PARTITIONS = (0, 1, 2)
 """The partitions of a case; the last one has no leader now and then."""

@@ -27,9 +27,9 @@ from wheelproof_spec.components.accumulator.calls import (
     Unmute,
 )
 from wheelproof_spec.components.accumulator.component import AccumulatorClause
-from wheelproof_spec.engines.history.linearizability.calls import Call, Unknown
-from wheelproof_spec.engines.history.linearizability.check import Model
-from wheelproof_spec.engines.history.orders import Question, is_answered
+from wheelproof_spec.history.linearizability.calls import Call, Unknown
+from wheelproof_spec.history.linearizability.check import Model
+from wheelproof_spec.history.orders import Question, is_answered
 
 Operation = tuple[str, object]
 Answer = object

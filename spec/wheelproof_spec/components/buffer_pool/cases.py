@@ -16,7 +16,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolLimit,
 )
 from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
-from wheelproof_spec.engines.drive.case_table import read_cases
+from wheelproof_spec.drive.case_table import read_cases
 
 
 def _asks_for(calls: Sequence[PoolCall]) -> Iterator[str]:

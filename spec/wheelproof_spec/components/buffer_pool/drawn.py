@@ -18,7 +18,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolFault,
 )
 from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
-from wheelproof_spec.engines.drive.drawn_cases import draw_case
+from wheelproof_spec.drive.drawn_cases import draw_case
 
 _GIB = 2**30
 _LONGER_THAN_ANY_WAIT_MS = 2_000

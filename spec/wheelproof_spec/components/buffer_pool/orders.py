@@ -15,9 +15,9 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolClause,
     PoolConfig,
 )
-from wheelproof_spec.engines.history.linearizability.calls import UNKNOWN, Call, Unknown
-from wheelproof_spec.engines.history.linearizability.check import Model
-from wheelproof_spec.engines.history.orders import Question, is_answered
+from wheelproof_spec.history.linearizability.calls import UNKNOWN, Call, Unknown
+from wheelproof_spec.history.linearizability.check import Model
+from wheelproof_spec.history.orders import Question, is_answered
 
 Operation = Allocate | Deallocate
 Answer = object

@@ -15,7 +15,7 @@ from wheelproof_spec.components.purgatory.component import (
     PurgatoryCapability,
 )
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
-from wheelproof_spec.engines.drive.case_table import read_cases
+from wheelproof_spec.drive.case_table import read_cases
 
 
 def _asks_for(calls: Sequence[PurgatoryCall]) -> frozenset[str]:

@@ -18,7 +18,7 @@ from wheelproof_spec.components.purgatory.component import (
     SetCondition,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.engines.drive.drawn_cases import draw_case
+from wheelproof_spec.drive.drawn_cases import draw_case
 
 KEYS = tuple("xyz")
 """A few keys, so that operations share them."""

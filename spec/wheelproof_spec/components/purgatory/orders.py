@@ -24,9 +24,9 @@ from wheelproof_spec.components.purgatory.component import (
     Satisfy,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.engines.history.linearizability.calls import UNKNOWN, Call, Unknown
-from wheelproof_spec.engines.history.linearizability.check import Model
-from wheelproof_spec.engines.history.orders import Question, is_answered
+from wheelproof_spec.history.linearizability.calls import UNKNOWN, Call, Unknown
+from wheelproof_spec.history.linearizability.check import Model
+from wheelproof_spec.history.orders import Question, is_answered
 
 _EXPIRY = -1
 Operation = tuple[str, str, int]

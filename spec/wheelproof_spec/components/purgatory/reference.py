@@ -1,6 +1,6 @@
 """The reference's purgatory behind the interface of `port`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from wheelproof.clock import ManualClock
@@ -16,7 +16,6 @@ from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.port import BrokenDownError, RefusedError
-from wheelproof_spec.components.purgatory.bugs import any_case
 from wheelproof_spec.components.purgatory.component import (
     DEFINITION,
     WHEELPROOF,
@@ -32,12 +31,10 @@ from wheelproof_spec.components.purgatory.component import (
     SetCondition,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
-from wheelproof_spec.engines.drive.refusals import refused
+from wheelproof_spec.components.purgatory.variant import AnyPurgatory, Holds, any_case
+from wheelproof_spec.drive.driver.serve import ServedComponent, served
+from wheelproof_spec.drive.refusals import refused
 
-AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
-Holds = Callable[[Sequence[bool]], bool]
-"""Makes a predicate from the cases in which an operation can end."""
 _FEW_SHARDS = 4
 _NO_ANSWER = PurgatoryObservation()
 

@@ -6,7 +6,7 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import CaseSpace, Suite, any_suite
 from wheelproof_spec.components.replication.component import DEFINITION, ReplicationCall
 from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
-from wheelproof_spec.engines.drive.case_table import read_cases
+from wheelproof_spec.drive.case_table import read_cases
 
 
 def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[ReplicationCall], ReplicationLedger]:

@@ -28,7 +28,7 @@ from wheelproof_spec.components.replication.component import (
     TruncateAsFollower,
 )
 from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
-from wheelproof_spec.engines.drive.drawn_cases import draw_case
+from wheelproof_spec.drive.drawn_cases import draw_case
 
 PARTITIONS = ("a", "b", "c")
 """The partitions; the last one is led less often, and is unknown in most cases."""

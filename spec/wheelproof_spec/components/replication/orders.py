@@ -23,9 +23,9 @@ from wheelproof_spec.components.replication.component import (
     ReplicationClause,
     ReplicationConfig,
 )
-from wheelproof_spec.engines.history.linearizability.calls import Call, Unknown
-from wheelproof_spec.engines.history.linearizability.check import Model
-from wheelproof_spec.engines.history.orders import Question, is_answered
+from wheelproof_spec.history.linearizability.calls import Call, Unknown
+from wheelproof_spec.history.linearizability.check import Model
+from wheelproof_spec.history.orders import Question, is_answered
 
 Request = AppendRecords | FetchMessages
 Response = ProduceResponse | FetchResponse

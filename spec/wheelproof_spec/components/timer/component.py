@@ -20,7 +20,7 @@ from wheelproof_spec.base.codec.vocabulary import (
 )
 from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation, VectorSteps
 from wheelproof_spec.base.contract import CONTRACTS
-from wheelproof_spec.components.timer.trace.vocabulary import ACTIONS
+from wheelproof_spec.components.timer.actions import ACTIONS
 
 TaskId = str
 """The name of a task."""

@@ -16,8 +16,8 @@ from wheelproof_spec.components.timer.component import (
     TimerConfig,
     TimerObservation,
 )
-from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
-from wheelproof_spec.engines.drive.refusals import refused
+from wheelproof_spec.drive.driver.serve import ServedComponent, served
+from wheelproof_spec.drive.refusals import refused
 
 
 class ReferenceTimerPort:

@@ -21,7 +21,7 @@ from wheelproof_spec.base.contract import CONTRACTS
 from wheelproof_spec.base.drawing import Markup, chip, element, shelf
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.timer.component import DEFINITION, TimerConfig
-from wheelproof_spec.components.timer.vectors.ideal import Ran, ideal_timer, perform
+from wheelproof_spec.components.timer.ideal import Ran, ideal_timer, perform
 
 _WIRE = DrivenWire(DEFINITION)
 MOST_LEVELS = 6

@@ -14,7 +14,7 @@ from wheelproof_spec.base.codec.writer import plain
 from wheelproof_spec.base.history.lines import HistoryOp, TraceEvent
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.strict_json import parse_object
-from wheelproof_spec.engines.history.reader import read_lines
+from wheelproof_spec.history.reader import read_lines
 
 _LONG_NUMBER = re.compile(r"\d{5,}")
 LINES_BEFORE = 40

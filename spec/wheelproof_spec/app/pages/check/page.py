@@ -11,9 +11,9 @@ from wheelproof_spec.app.pages.environment import html
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
-from wheelproof_spec.engines.history.reader import STANDARD_INPUT
-from wheelproof_spec.engines.history.result import code_of, verdict_line
-from wheelproof_spec.engines.history.routing import FileResult
+from wheelproof_spec.history.reader import STANDARD_INPUT
+from wheelproof_spec.history.result import code_of, verdict_line
+from wheelproof_spec.history.routing import FileResult
 
 MOST_TIMELINES = 20
 """The most failing runs whose threads are drawn."""

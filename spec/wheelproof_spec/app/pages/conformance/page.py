@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wheelproof_spec.app.pages.conformance.stages import Stage, stages_of
 from wheelproof_spec.app.pages.environment import html
 from wheelproof_spec.base.printable import printable
-from wheelproof_spec.engines.drive.result import ClauseCount, ConformanceFailure, ConformanceResult
+from wheelproof_spec.drive.result import ClauseCount, ConformanceFailure, ConformanceResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from wheelproof_spec.app.parts import view_of
 from wheelproof_spec.base.drawing import NOTHING, CaseView, Markup
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError, as_object, parse_object
-from wheelproof_spec.engines.drive.answers import refusal_fields
-from wheelproof_spec.engines.drive.driver.messages import parse_request
-from wheelproof_spec.engines.drive.result import ConformanceFailure
+from wheelproof_spec.drive.answers import refusal_fields
+from wheelproof_spec.drive.driver.messages import parse_request
+from wheelproof_spec.drive.result import ConformanceFailure
 
 MOST_STAGES = 60
 """The most steps of a case that are drawn: its last ones."""

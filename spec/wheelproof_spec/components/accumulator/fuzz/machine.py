@@ -19,7 +19,6 @@ from wheelproof.topic_partition import TopicPartition
 from wheelproof_spec.base.calls import Interrupt
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.bugs import BUGS, AccumulatorBug
 from wheelproof_spec.components.accumulator.cases import ACCUMULATOR
 from wheelproof_spec.components.accumulator.component import WHEELPROOF, AccumulatorConfig
 from wheelproof_spec.components.accumulator.history import RECORDED
@@ -28,13 +27,13 @@ from wheelproof_spec.components.accumulator.reference import (
     ReferenceAccumulatorPort,
     reference_config,
 )
-from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
-from wheelproof_spec.engines.fuzz.interruptions import Interruptions
-from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
-from wheelproof_spec.engines.fuzz.machine import Machine
-from wheelproof_spec.engines.fuzz.order import Batch
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
-from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
+from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.interruptions import Interruptions
+from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.fuzz.machine import Machine
+from wheelproof_spec.fuzz.order import Batch
+from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
 
 _PARTITIONS = tuple(TopicPartition("topic", number) for number in range(2))
 _BATCH_SIZE = 100
@@ -43,11 +42,13 @@ _PATIENTLY_MS = 600_000
 """Longer than a burst may take: if no memory comes, the burst is stuck."""
 
 
-def run_threaded_accumulator_fuzz(bug: AccumulatorBug, batch: Batch) -> FuzzReport:
-    """Run bursts of threads on the accumulator of `bug`; see `run_burst_fuzz`."""
+def run_threaded_accumulator_fuzz(
+    accumulator_class: type[RecordAccumulator], batch: Batch
+) -> FuzzReport:
+    """Run bursts of threads on the accumulator of `accumulator_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "accumulator, real threads",
-        partial(AccumulatorUnderTest, bug.accumulator_class),
+        partial(AccumulatorUnderTest, accumulator_class),
         _setups(),
         bursts_of(_calls()),
         **batch,
@@ -187,7 +188,7 @@ def _calls() -> st.SearchStrategy[str]:
 MACHINE = Machine(
     suite=ACCUMULATOR,
     profile=WHEELPROOF,
-    bugs=BUGS,
-    port=lambda bug: ReferenceAccumulatorPort(bug.accumulator_class),
+    sound=RecordAccumulator,
+    port=ReferenceAccumulatorPort,
     parts={"real": (run_threaded_accumulator_fuzz,)},
 )

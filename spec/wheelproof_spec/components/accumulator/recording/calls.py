@@ -40,7 +40,7 @@ from wheelproof_spec.components.accumulator.calls import (
     YesOrNo,
 )
 from wheelproof_spec.components.accumulator.reference import RefusedByBrokerError, reason_of
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 NODE = NodeId(0)
 """The node that leads all partitions."""

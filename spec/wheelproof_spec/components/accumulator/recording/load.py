@@ -9,8 +9,8 @@ from wheelproof_spec.components.accumulator.component import AccumulatorConfig
 from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
 from wheelproof_spec.components.accumulator.recording.sender import Sender
 from wheelproof_spec.components.accumulator.reference import reference_config
-from wheelproof_spec.engines.history.recording.callers import Callers
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.callers import Callers
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 _OTHER = TopicPartition("other", 2)
 _PARTITIONS = (TopicPartition("topic", 0), TopicPartition("topic", 1), _OTHER)

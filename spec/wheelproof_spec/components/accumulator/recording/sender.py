@@ -9,7 +9,7 @@ import time
 from wheelproof import sync
 from wheelproof.producer import ProducerBatch
 from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
-from wheelproof_spec.engines.history.recording.callers import LoadFailedError
+from wheelproof_spec.history.recording.callers import LoadFailedError
 
 _MAX_SIZE = 700
 """Less than two full batches, so a drain passes over some partition."""

@@ -17,29 +17,28 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_spec.base.calls import Interrupt
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.buffer_pool.bugs import BUGS, BufferPoolBug
 from wheelproof_spec.components.buffer_pool.cases import BUFFER_POOL
 from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST, PoolConfig
 from wheelproof_spec.components.buffer_pool.history import RECORDED
 from wheelproof_spec.components.buffer_pool.recording.calls import RecordedPool
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
-from wheelproof_spec.engines.fuzz.interruptions import Interruptions
-from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
-from wheelproof_spec.engines.fuzz.machine import Machine
-from wheelproof_spec.engines.fuzz.order import Batch
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
-from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
+from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.interruptions import Interruptions
+from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.fuzz.machine import Machine
+from wheelproof_spec.fuzz.order import Batch
+from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
 
 _TIMEOUTS_MS = {"patiently": 600_000, "hastily": 1, "never": 0}
 """A patient call waits longer than a burst may take: if it gets no memory, the burst is stuck."""
 
 
-def run_threaded_pool_fuzz(bug: BufferPoolBug, batch: Batch) -> FuzzReport:
-    """Run bursts of threads on the pool of `bug`; see `run_burst_fuzz`."""
+def run_threaded_pool_fuzz(pool_class: type[BufferPool], batch: Batch) -> FuzzReport:
+    """Run bursts of threads on the pool of `pool_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "buffer pool, real threads",
-        partial(PoolUnderTest, bug.pool_class),
+        partial(PoolUnderTest, pool_class),
         _setups(),
         bursts_of(_calls()),
         **batch,
@@ -133,7 +132,7 @@ def _calls() -> st.SearchStrategy[str]:
 MACHINE = Machine(
     suite=BUFFER_POOL,
     profile=LONGEST_WAITING_FIRST,
-    bugs=BUGS,
-    port=lambda bug: ReferencePoolPort(bug.pool_class),
+    sound=BufferPool,
+    port=ReferencePoolPort,
     parts={"real": (run_threaded_pool_fuzz,)},
 )

@@ -12,7 +12,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     Queued,
     WaitingThreads,
 )
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 
 class RecordedPool:

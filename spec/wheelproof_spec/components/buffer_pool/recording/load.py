@@ -7,8 +7,8 @@ from itertools import count
 from wheelproof.producer import BufferPool, ByteBuffer
 from wheelproof_spec.components.buffer_pool.component import PoolConfig
 from wheelproof_spec.components.buffer_pool.recording.calls import RecordedPool
-from wheelproof_spec.engines.history.recording.callers import Callers
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.callers import Callers
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 _POOLABLE = 1_024
 _TOTAL = 8 * _POOLABLE

@@ -12,7 +12,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     Deallocate,
     PoolConfig,
 )
-from wheelproof_spec.engines.history.recording.recorded_run import (
+from wheelproof_spec.history.recording.recorded_run import (
     HistoryWriter,
     Replacements,
     Run,

@@ -30,7 +30,6 @@ from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, T
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.purgatory.bugs import BUGS, PurgatoryBug
 from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import (
     PREDICATES_TOO,
@@ -45,14 +44,15 @@ from wheelproof_spec.components.purgatory.recording.calls import (
     RecordedOperation,
 )
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
-from wheelproof_spec.engines.fuzz.burst import await_submitted
-from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
-from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
-from wheelproof_spec.engines.fuzz.machine import Machine
-from wheelproof_spec.engines.fuzz.order import Batch
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
-from wheelproof_spec.engines.history.run import EVERY_CALL_RETURNS
-from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+from wheelproof_spec.components.purgatory.variant import PurgatoryVariant
+from wheelproof_spec.fuzz.burst import await_submitted
+from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
+from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.fuzz.machine import Machine
+from wheelproof_spec.fuzz.order import Batch
+from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.history.run import EVERY_CALL_RETURNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +81,15 @@ _SHARDS = 2
 _LONGEST_DELAY_MS = 40
 
 
-def run_threaded_purgatory_fuzz(bug: PurgatoryBug, batch: Batch) -> FuzzReport:
-    """Run bursts of threads on the purgatory of `bug`; see `run_burst_fuzz`.
+def run_threaded_purgatory_fuzz(variant: PurgatoryVariant, batch: Batch) -> FuzzReport:
+    """Run bursts of threads on the purgatory of `variant`; see `run_burst_fuzz`.
 
-    Without a bug each case draws one of the five disciplines, and is judged by its claims.
+    The reference itself is drawn with one of the five disciplines, and judged by its claims.
     """
-    discipline = bug.discipline if bug.id else None
+    discipline = None if variant == PurgatoryVariant() else variant.discipline
     return run_burst_fuzz(
         "purgatory, real threads",
-        partial(PurgatoryUnderTest, bug.purgatory_class, discipline),
+        partial(PurgatoryUnderTest, variant.purgatory_class, discipline),
         _setups(len(DISCIPLINES) if discipline is None else 1),
         bursts_of(_calls()),
         **batch,
@@ -252,7 +252,9 @@ def _calls() -> st.SearchStrategy[str]:
 MACHINE = Machine(
     suite=PURGATORY,
     profile=WHEELPROOF,
-    bugs=BUGS,
-    port=lambda bug: ReferencePurgatoryPort(bug.purgatory_class, bug.discipline, bug.holds),
+    sound=PurgatoryVariant(),
+    port=lambda variant: ReferencePurgatoryPort(
+        variant.purgatory_class, variant.discipline, variant.holds
+    ),
     parts={"real": (run_threaded_purgatory_fuzz,)},
 )

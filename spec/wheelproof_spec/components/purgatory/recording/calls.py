@@ -19,7 +19,7 @@ from wheelproof_spec.components.purgatory.component import (
     TryComplete,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
 

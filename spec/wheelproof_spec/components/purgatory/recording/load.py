@@ -8,9 +8,9 @@ from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.components.purgatory.component import PREDICATES_TOO, PurgatoryConfig
 from wheelproof_spec.components.purgatory.recording.calls import RecordedCalls, RecordedOperation
-from wheelproof_spec.engines.history.recording.callers import Callers
-from wheelproof_spec.engines.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.callers import Callers
+from wheelproof_spec.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 _PURGE_INTERVAL = 100
 _TICK_MS = 1

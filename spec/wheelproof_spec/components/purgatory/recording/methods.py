@@ -37,7 +37,7 @@ from wheelproof_spec.components.purgatory.component import (
     TryCompleteElseWatch,
 )
 from wheelproof_spec.components.timer.recording.methods import TimerRecorder
-from wheelproof_spec.engines.history.recording.recorded_run import (
+from wheelproof_spec.history.recording.recorded_run import (
     HistoryWriter,
     LineType,
     Replacements,
@@ -45,7 +45,7 @@ from wheelproof_spec.engines.history.recording.recorded_run import (
     nothing,
     telling,
 )
-from wheelproof_spec.engines.history.recording.refusals import refusal_of
+from wheelproof_spec.history.recording.refusals import refusal_of
 
 _P = ParamSpec("_P")
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]

@@ -16,7 +16,6 @@ from wheelproof.sync import DeferredExecutor, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.replication.bugs import BUGS, ReplicationBug
 from wheelproof_spec.components.replication.cases import REPLICATION
 from wheelproof_spec.components.replication.component import ALL_ACKS, WHEELPROOF, ReplicationConfig
 from wheelproof_spec.components.replication.history import RECORDED
@@ -25,23 +24,23 @@ from wheelproof_spec.components.replication.reference import (
     ReferenceBroker,
     ReferenceReplicationPort,
 )
-from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
-from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
-from wheelproof_spec.engines.fuzz.machine import Machine
-from wheelproof_spec.engines.fuzz.order import Batch
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
-from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
+from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.fuzz.machine import Machine
+from wheelproof_spec.fuzz.order import Batch
+from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
 
 _PARTITIONS = ("a", "b")
 _FOLLOWERS = (2, 3)
 _TIMEOUTS_MS = (1, 7, 40)
 
 
-def run_threaded_replication_fuzz(bug: ReplicationBug, batch: Batch) -> FuzzReport:
-    """Run bursts of threads on a broker of `bug`; see `run_burst_fuzz`."""
+def run_threaded_replication_fuzz(manager_class: type[ReplicaManager], batch: Batch) -> FuzzReport:
+    """Run bursts of threads on a broker of `manager_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "replication, real threads",
-        partial(BrokerUnderTest, bug.manager_class),
+        partial(BrokerUnderTest, manager_class),
         _setups(),
         bursts_of(_calls()),
         **batch,
@@ -156,7 +155,7 @@ def _calls() -> st.SearchStrategy[str]:
 MACHINE = Machine(
     suite=REPLICATION,
     profile=WHEELPROOF,
-    bugs=BUGS,
-    port=lambda bug: ReferenceReplicationPort(bug.manager_class),
+    sound=ReplicaManager,
+    port=ReferenceReplicationPort,
     parts={"real": (run_threaded_replication_fuzz,)},
 )

@@ -31,7 +31,7 @@ from wheelproof_spec.components.replication.component import (
     TruncateAsFollower,
 )
 from wheelproof_spec.components.replication.reference import ReferenceBroker
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 _BROKER = 1
 _PLENTY = 1_000

@@ -7,9 +7,9 @@ from wheelproof.clock import SystemClock
 from wheelproof_spec.components.replication.component import ALL_ACKS, ReplicationConfig
 from wheelproof_spec.components.replication.recording.calls import RecordedBroker
 from wheelproof_spec.components.replication.reference import ReferenceBroker
-from wheelproof_spec.engines.history.recording.callers import Callers
-from wheelproof_spec.engines.history.recording.load import wait_until_quiet
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.callers import Callers
+from wheelproof_spec.history.recording.load import wait_until_quiet
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 _PARTITIONS = ("a", "b", "c")
 _FOLLOWERS = (2, 3)

@@ -9,7 +9,7 @@ from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.port import BrokenDownError
 from wheelproof_spec.components.timer.component import TimerCall, TimerObservation
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort
-from wheelproof_spec.engines.runtimes.hooks import (
+from wheelproof_spec.fuzz.hooks import (
     InstrumentedRuntime,
     StepLimit,
     StepLimitExceededError,

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof.timer import SystemTimer
+from wheelproof_explore.strategies.drawn import Draw, keep_running
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.timer.bugs import TimerBug
 from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
 from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
 from wheelproof_spec.components.timer.fuzz.stages import DrawnThreads
 from wheelproof_spec.components.timer.fuzz.under_test import TimerUnderTest, setup_of
-from wheelproof_spec.engines.explore.strategies.drawn import Draw, keep_running
-from wheelproof_spec.engines.fuzz.controlled_threads import burst_line, drawn_schedule
-from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
-from wheelproof_spec.engines.fuzz.order import Batch
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, setup_line
+from wheelproof_spec.components.timer.variant import TimerVariant
+from wheelproof_spec.fuzz.controlled_threads import burst_line, drawn_schedule
+from wheelproof_spec.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.fuzz.order import Batch
+from wheelproof_spec.fuzz.threaded_case import Burst, setup_line
 
 SWITCH_ONE_IN = (3, 10, 30)
 """The schedule switches threads at one in so many choices."""
@@ -32,11 +32,11 @@ _FEW_TASKS = TASKS[:3]
 _DOMAIN = TimerDomain(max_level=2, max_wheel_size=4, max_tick_ms=3, max_start_ms=20)
 
 
-def run_controlled_timer_fuzz(bug: TimerBug, batch: Batch) -> FuzzReport:
-    """Run drawn schedules of drawn calls on the timer of `bug`; see `run_machine`."""
+def run_controlled_timer_fuzz(variant: TimerVariant, batch: Batch) -> FuzzReport:
+    """Run drawn schedules of drawn calls on the timer of `variant`; see `run_machine`."""
     return run_machine(
         "timer, controlled threads",
-        partial(_machine, bug.timer_class),
+        partial(_machine, variant.timer_class),
         steps_per_case=BURSTS,
         **batch,
     )

@@ -17,17 +17,17 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.timer.bugs import TimerBug
-from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
-from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
-from wheelproof_spec.engines.fuzz.order import Batch
-from wheelproof_spec.engines.fuzz.threaded_case import Burst
-from wheelproof_spec.engines.runtimes.hooks import (
+from wheelproof_spec.components.timer.variant import TimerVariant
+from wheelproof_spec.fuzz.burst import BurstError, run_burst
+from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
+from wheelproof_spec.fuzz.hooks import (
     Hook,
     InstrumentedRuntime,
     StepLimit,
     StepLimitExceededError,
 )
+from wheelproof_spec.fuzz.order import Batch
+from wheelproof_spec.fuzz.threaded_case import Burst
 
 _LISTS = 3
 _ENTRIES = 3
@@ -43,13 +43,13 @@ class ListClause(Clause):
     COUNTER_EQUALS_LINKED = "Timer.CounterEqualsLinkedEntries"
 
 
-def run_list_fuzz(bug: TimerBug, batch: Batch) -> FuzzReport:
-    """Let threads move entries between lists of `bug`; see `run_burst_fuzz`."""
+def run_list_fuzz(variant: TimerVariant, batch: Batch) -> FuzzReport:
+    """Let threads move entries between lists of `variant`; see `run_burst_fuzz`."""
     entries = st.integers(0, _ENTRIES - 1)
     adds = st.builds("add {} {}".format, entries, st.integers(0, _LISTS - 1))
     return run_burst_fuzz(
         "timer task lists, real threads",
-        lambda case: _ListsUnderTest(bug.bucket_class, case.preemption()),
+        lambda case: _ListsUnderTest(variant.bucket_class, case.preemption()),
         st.just((("lists", _LISTS), ("entries", _ENTRIES))),
         bursts_of(adds | st.builds("remove {}".format, entries)),
         **batch,

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.timer.bugs import BUGS, TimerBug
 from wheelproof_spec.components.timer.cases import TIMER
 from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
@@ -19,22 +18,25 @@ from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
 from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
 from wheelproof_spec.components.timer.fuzz.stages import RealThreads
 from wheelproof_spec.components.timer.fuzz.under_test import TimerUnderTest, setup_of
-from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
-from wheelproof_spec.engines.fuzz.engine import STEPS_PER_CASE
-from wheelproof_spec.engines.fuzz.machine import Machine
-from wheelproof_spec.engines.fuzz.order import Batch
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup
+from wheelproof_spec.components.timer.variant import TimerVariant
+from wheelproof_spec.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.fuzz.engine import STEPS_PER_CASE
+from wheelproof_spec.fuzz.machine import Machine
+from wheelproof_spec.fuzz.order import Batch
+from wheelproof_spec.fuzz.threaded_case import Burst, Setup
 
 _MAX_THREADS = 3
 _FEW_TASKS = TASKS[:4]
 _DOMAIN = TimerDomain(max_level=3, max_wheel_size=8, max_tick_ms=4, max_start_ms=50)
 
 
-def run_threaded_timer_fuzz(bug: TimerBug, batch: Batch) -> FuzzReport:
-    """Run bursts of threads on the timer of `bug`; see `run_burst_fuzz`."""
+def run_threaded_timer_fuzz(variant: TimerVariant, batch: Batch) -> FuzzReport:
+    """Run bursts of threads on the timer of `variant`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "timer, real threads",
-        lambda case: TimerUnderTest(bug.timer_class, case.setup, RealThreads(case.preemption())),
+        lambda case: TimerUnderTest(
+            variant.timer_class, case.setup, RealThreads(case.preemption())
+        ),
         st.builds(_setup, configs(_DOMAIN), st.tuples(*[delays(_DOMAIN) for _ in _FEW_TASKS])),
         _bursts,
         STEPS_PER_CASE,
@@ -61,8 +63,8 @@ def _bursts(timer: TimerUnderTest) -> st.SearchStrategy[Burst]:
 MACHINE = Machine(
     suite=TIMER,
     profile=KAFKA.name,
-    bugs=BUGS,
-    port=lambda bug: BoundedReferencePort(bug.timer_class),
+    sound=TimerVariant(),
+    port=lambda variant: BoundedReferencePort(variant.timer_class),
     parts={
         "real": (run_threaded_timer_fuzz, run_list_fuzz),
         "controlled": (run_controlled_timer_fuzz,),

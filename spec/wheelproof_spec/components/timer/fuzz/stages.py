@@ -6,11 +6,11 @@ from typing import Protocol
 
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
-from wheelproof_spec.engines.explore.counterexamples.counterexample import Deviation
-from wheelproof_spec.engines.explore.strategies.drawn import Draw, keep_running
-from wheelproof_spec.engines.fuzz.burst import run_burst
-from wheelproof_spec.engines.fuzz.controlled_threads import ControlledThreads
-from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime, Preemption
+from wheelproof_explore.counterexamples.counterexample import Deviation
+from wheelproof_explore.strategies.drawn import Draw, keep_running
+from wheelproof_spec.fuzz.burst import run_burst
+from wheelproof_spec.fuzz.controlled_threads import ControlledThreads
+from wheelproof_spec.fuzz.hooks import InstrumentedRuntime, Preemption
 
 Programs = Sequence[Sequence[tuple[str, Callable[[], object]]]]
 """The calls of each thread: each in words, with the function that makes the call."""

@@ -23,9 +23,9 @@ from wheelproof_spec.components.timer.component import (
 from wheelproof_spec.components.timer.drawn import Span
 from wheelproof_spec.components.timer.fuzz.stages import TimerStage
 from wheelproof_spec.components.timer.history import RECORDED
-from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.fuzz.threaded_case import Burst, Setup
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 _DELAY = "delay_ms of "
 _EXECUTOR = "executor"

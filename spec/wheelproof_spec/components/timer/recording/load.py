@@ -16,9 +16,9 @@ from wheelproof_spec.components.timer.component import (
     TimerConfig,
     WaitingTasks,
 )
-from wheelproof_spec.engines.history.recording.callers import Callers
-from wheelproof_spec.engines.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.callers import Callers
+from wheelproof_spec.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 _TICK_MS = 1
 _WHEEL_SIZE = 20

@@ -19,13 +19,13 @@ from wheelproof_spec.components.timer.component import (
     TimerConfig,
     WaitingTasks,
 )
-from wheelproof_spec.engines.history.recording.recorded_run import (
+from wheelproof_spec.history.recording.recorded_run import (
     HistoryWriter,
     Replacements,
     nothing,
     telling,
 )
-from wheelproof_spec.engines.history.recording.recorded_run import Run as RecordedRun
+from wheelproof_spec.history.recording.recorded_run import Run as RecordedRun
 
 _P = ParamSpec("_P")
 

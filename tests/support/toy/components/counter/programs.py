@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from wheelproof_spec.engines.explore.program import Program, Scenario
-from wheelproof_spec.engines.explore.programs.making import discarding, program
+from wheelproof_explore.program import Program, Scenario
+from wheelproof_lab.worlds.making import discarding, program
 
 from .reference import BoundedCounter, RacyCounter
 

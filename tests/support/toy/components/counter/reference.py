@@ -2,7 +2,7 @@
 
 from wheelproof import sync
 from wheelproof_spec.base.calls import Reset
-from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
+from wheelproof_spec.drive.driver.serve import ServedComponent, served
 
 from .component import (
     DEFINITION,

@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
-from wheelproof_spec.base.known_bug import Finder, KnownBug
+from wheelproof_lab.bugs.known_bug import Finder, KnownBug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
-from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
-from wheelproof_spec.engines.fuzz.machine import Machine
-from wheelproof_spec.engines.fuzz.order import Batch
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
-from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
+from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
+from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.fuzz.machine import Machine
+from wheelproof_spec.fuzz.order import Batch
+from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
 
 from ..cases import COUNTER
 from ..component import DEFINITION, CounterConfig, Increment, Incremented, Look, Value
@@ -26,6 +26,9 @@ from ..reference import BoundedCounter, CounterPort, RacyCounter
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterBug(KnownBug):
     counter_class: type[BoundedCounter] = BoundedCounter
+
+    def variant(self) -> type[BoundedCounter]:
+        return self.counter_class
 
 
 RACY = CounterBug(
@@ -62,10 +65,10 @@ def _setup(bound: int) -> tuple[tuple[str, int], ...]:
     return (("bound", bound),)
 
 
-def _run(bug: CounterBug, batch: Batch) -> FuzzReport:
+def _run(counter_class: type[BoundedCounter], batch: Batch) -> FuzzReport:
     return run_burst_fuzz(
         "counter, real threads",
-        partial(CounterUnderTest, bug.counter_class),
+        partial(CounterUnderTest, counter_class),
         st.integers(5, 20).map(_setup),
         bursts_of(st.sampled_from(("increment", "increment", "look"))),
         **batch,
@@ -75,7 +78,7 @@ def _run(bug: CounterBug, batch: Batch) -> FuzzReport:
 MACHINE = Machine(
     suite=COUNTER,
     profile=DEFINITION.profiles[0],
-    bugs=(RACY,),
-    port=lambda bug: CounterPort(bug.counter_class),
+    sound=BoundedCounter,
+    port=CounterPort,
     parts={"real": (_run,)},
 )

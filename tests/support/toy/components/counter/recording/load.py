@@ -2,8 +2,8 @@
 
 import random
 
-from wheelproof_spec.engines.history.recording.callers import Callers
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.callers import Callers
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 from ..component import (
     CounterConfig,

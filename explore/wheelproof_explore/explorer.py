@@ -1,0 +1,397 @@
+"""Exploring a program: the engine, the checks around it, and the result."""
+
+import hashlib
+import time
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wheelproof_explore.counterexamples.counterexample import (
+    FailingInterleaving,
+    run_of,
+)
+from wheelproof_explore.counterexamples.leave_out import OperationShrinker
+from wheelproof_explore.counterexamples.recording import RunRecording, record
+from wheelproof_explore.counterexamples.shrink import Shrinker
+from wheelproof_explore.estimate import Estimate, Estimator, Progress
+from wheelproof_explore.failures.failure import Failure
+from wheelproof_explore.failures.problems import NondeterminismError, OptionRejectedError
+from wheelproof_explore.fields.guarded_fields import verified_guards
+from wheelproof_explore.fields.plain_fields import watched
+from wheelproof_explore.instrument.accesses import NewlySharedError, Seeing
+from wheelproof_explore.instrument.loading import import_packages, instrumented
+from wheelproof_explore.patched.patching import patched_threading
+from wheelproof_explore.patched.threads import RosterNeededError, keeping_roster
+from wheelproof_explore.program import Program
+from wheelproof_explore.result import CERTIFYING_ENGINE, Exploration
+from wheelproof_explore.runs.canonical import ClassNames
+from wheelproof_explore.runs.execution import Execution, World
+from wheelproof_explore.runs.guard import forbidden_calls, require_assertions, watchdog
+from wheelproof_explore.runs.races import Analysis
+from wheelproof_explore.runs.schedule import decode
+from wheelproof_explore.runtime.numbers import Actor
+from wheelproof_explore.strategies.brute import BruteStrategy
+from wheelproof_explore.strategies.driver import analysed_runs
+from wheelproof_explore.strategies.optimal import OptimalStrategy
+from wheelproof_explore.strategies.replay import ReplayStrategy
+from wheelproof_explore.strategies.sample import SampleStrategy
+from wheelproof_explore.strategies.source import SourceStrategy
+from wheelproof_explore.strategies.strategy import Strategy, nondeterminism
+from wheelproof_explore.substrates.substrate import SubstrateKind, open_substrate
+from wheelproof_explore.tally import Tally
+
+if TYPE_CHECKING:
+    from wheelproof_explore.processes import Explorer
+
+SAMPLES = 10_000
+CHECK_EVERY = 256
+"""One run in this many is repeated, to check that the program is deterministic."""
+
+FIRST_REPORT_S = 2.0
+"""The seconds after which an exploration counts as long: then its size is estimated."""
+REPORT_EVERY_S = 5.0
+PROBES = 300
+
+_PRIMITIVES = (
+    "runtime/accesses", "runtime/cells", "runtime/conditions", "runtime/locks", "runtime/model",
+    "runtime/numbers", "runs/races", "runtime/read_write_lock", "runtime/thread_steps",
+    "runtime/timing",
+)  # fmt: skip
+
+
+class Engine(StrEnum):
+    """The engines of the model checker."""
+
+    OPTIMAL = CERTIFYING_ENGINE
+    SAMPLE = "sample"
+    BRUTE = "brute"
+    SOURCE = "source"
+    REPLAY = "replay"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of an exploration.
+
+    `max_runs` ends the exploration early (None: never). `keep_going` continues after the first
+    failure. `shrink` simplifies that failure. `schedule` is what the engine `replay` replays. For
+    `check_every` see CHECK_EVERY. With `record` the result has the failing run, or an example of a
+    passing one, with all its states. `jobs` processes explore in parallel, only with the engine
+    `optimal`; they may make a few runs more than `max_runs`. A `strategy` of the caller replaces
+    the engine; the verdict is then never PASS.
+    """
+
+    engine: Engine = Engine.OPTIMAL
+    substrate: SubstrateKind = SubstrateKind.GREENLET
+    seed: int = 0
+    max_runs: int | None = None
+    keep_going: bool = False
+    shrink: bool = True
+    schedule: str = ""
+    check_every: int = CHECK_EVERY
+    record: bool = False
+    jobs: int = 1
+    strategy: Strategy | None = None
+
+
+DEFAULT_OPTIONS = Options()
+
+
+def explore(
+    program: Program,
+    options: Options = DEFAULT_OPTIONS,
+    progress: Callable[[Progress], None] | None = None,
+) -> Exploration:
+    """Explore `program`; `progress` is called after two seconds, and then at intervals.
+
+    Raises ProgramRejectedError or ScheduleRejectedError for what cannot be explored. Ctrl-C ends
+    the exploration early: its result is inconclusive, unless a failure was found before.
+    """
+    require_assertions(program.name)
+    import_packages(program.name, program.instrument)
+    seeing = Seeing(steps=program.accesses_are_steps)
+    # With several jobs, each process patches for itself.
+    patched = program.patch_threading and options.jobs == 1
+    with patched_threading() if patched else nullcontext():
+        if options.engine is Engine.REPLAY:
+            if seeing.steps:
+                # This exploration finds out which accesses are steps.
+                _explore_anew(program, Options(), None, seeing)
+            program, _ = decode(program, options.schedule)
+        return _explore_anew(program, options, progress, seeing)
+
+
+def _explore_anew(
+    program: Program,
+    options: Options,
+    progress: Callable[[Progress], None] | None,
+    seeing: Seeing,
+) -> Exploration:
+    """Explore, and begin again whenever a run changes what counts as a step."""
+    roster = False
+    while True:
+        try:
+            return _explore(program, options, progress, seeing, roster=roster)
+        except RosterNeededError:
+            roster = True
+        except NewlySharedError:
+            # `seeing` knows the shared object from now on.
+            continue
+
+
+def _explore(
+    program: Program,
+    options: Options,
+    progress: Callable[[Progress], None] | None,
+    seeing: Seeing,
+    *,
+    roster: bool,
+) -> Exploration:
+    session = _Session(program, options, progress, seeing, roster=roster)
+    begin = time.monotonic()
+    if options.jobs > 1:
+        session.explore_side_by_side()
+    with session.contexts():
+        session.explore()
+    return session.result(time.monotonic() - begin)
+
+
+class _Session:
+    def __init__(
+        self,
+        program: Program,
+        options: Options,
+        progress: Callable[[Progress], None] | None,
+        seeing: Seeing,
+        *,
+        roster: bool,
+    ) -> None:
+        self._program, self._seeing, self._roster = program, seeing, roster
+        self._options = options
+        self._progress = progress
+        self.world = World(program, open_substrate(options.substrate))
+        self._strategy: Strategy = _strategy(program, options)
+        self._names = ClassNames(self.world)
+        self._tally = Tally()
+        self._stopped: str | None = None
+        self._counterexample: FailingInterleaving | None = None
+        self._recording: RunRecording | None = None
+        self._estimate: Estimate | None = None
+        self._begin = time.monotonic()
+        self._next_report = self._begin + FIRST_REPORT_S
+
+    @contextmanager
+    def contexts(self) -> Generator[None]:
+        """Install, inside the block, the patches and checks that the program runs under."""
+        program, options = self._program, self._options
+        with ExitStack() as stack:
+            stack.callback(self.world.substrate.close)
+            stack.enter_context(verified_guards(program.name))
+            stack.enter_context(watched(program.plain_fields))
+            stack.enter_context(instrumented(program.name, program.instrument, self._seeing))
+            if program.patch_threading:
+                stack.enter_context(keeping_roster(kept=self._roster))
+                stack.enter_context(patched_threading())
+            else:
+                stack.enter_context(forbidden_calls(program.name))
+            if options.substrate is SubstrateKind.GREENLET:
+                stack.enter_context(watchdog(program.name, self.world.progress))
+            yield
+
+    def explore_side_by_side(self) -> None:
+        """Run the engine in processes of their own."""
+        options = self._options
+        if options.engine is not Engine.OPTIMAL:
+            raise OptionRejectedError(
+                "--jobs is for the engine optimal: the others run in one process"
+            )
+        if self._program.instrument:
+            raise OptionRejectedError(
+                "code that is instrumented is explored in one process: omit --jobs"
+            )
+
+        # An exploration in one process does not need this module.
+        from wheelproof_explore.processes import explore_side_by_side
+
+        def work(explorer: "Explorer") -> Tally:
+            child = _Session(self._program, options, None, self._seeing, roster=self._roster)
+            child.world.numbers = explorer.numbers
+            child._names = ClassNames(child.world)
+            child._strategy = explorer
+            with child.contexts():
+                # Waiting for work counts as progress, so that the watchdog does not fire.
+                while explorer.next(partial(child.world.begin_run, ())):
+                    try:
+                        child._explore_branch(explorer)
+                    except RosterNeededError:
+                        child._tally.needs_roster = True
+                        explorer.end()
+                    explorer.has_explored()
+            child._tally.blocked = explorer.blocked_runs
+            return child._tally
+
+        self._tally, interrupted = explore_side_by_side(
+            options.jobs, work, self.world.numbers, self._tell_runs
+        )
+        if self._tally.needs_roster:
+            raise RosterNeededError(self._program.name, "asks for its threads", "")
+        if interrupted:
+            self._stopped = "interrupted"
+
+    def _explore_branch(self, explorer: "Explorer") -> None:
+        for analysis in analysed_runs(self.world, self._strategy):
+            self._take_note(analysis)
+            if self._is_over(explorer.count(self._tally.runs)):
+                explorer.end()
+            if explorer.ends():
+                break
+
+    def explore(self) -> None:
+        """Run the engine to its end, then simplify the failure, if there is one."""
+        try:
+            if self._options.jobs == 1:
+                self._run_engine()
+            if self._stopped is None and self._is_bound_reached(self._tally.runs):
+                self._stopped = "the bound on runs was reached"
+            if self._tally.first is not None:
+                self._explain(*self._tally.first)
+        except KeyboardInterrupt:
+            self._stopped = "interrupted"
+            if self._tally.first is not None and self._counterexample is None:
+                self._counterexample = run_of(self.world, self._tally.first[1])
+        if self._options.record:
+            steps = () if self._counterexample is None else self._counterexample.steps
+            self._recording = record(self.world, tuple(step.actor for step in steps))
+
+    def result(self, seconds: float) -> Exploration:
+        """Return the result of the exploration."""
+        options, tally = self._options, self._tally
+        return Exploration(
+            program=self._program.name,
+            program_digest=self._program.digest(),
+            primitives_digest=_primitives_digest(),
+            engine=options.engine.value if options.strategy is None else "drawn",
+            substrate=options.substrate.value,
+            seed=options.seed if options.engine is Engine.SAMPLE else None,
+            runs=tally.runs,
+            classes=len(tally.classes),
+            blocked_runs=tally.blocked + self._strategy.blocked_runs,
+            failing_runs=tally.failing,
+            deadlocks=tally.deadlocks,
+            depth=tally.depth,
+            seconds=seconds,
+            cut_runs=tally.cut,
+            digest=tally.digest.hex(),
+            complete=self._strategy.complete,
+            stopped=self._stopped,
+            gap=tally.gap(),
+            counterexample=self._counterexample,
+            recording=self._recording,
+        )
+
+    def _run_engine(self) -> None:
+        for analysis in analysed_runs(self.world, self._strategy):
+            self._take_note(analysis)
+            if self._is_over(self._tally.runs):
+                break
+            self._tell_runs(self._tally.runs)
+
+    def _is_over(self, runs: int) -> bool:
+        return self._has_enough() or self._is_bound_reached(runs)
+
+    def _has_enough(self) -> bool:
+        """Tell whether to stop: at a failure, or if other runs may be too long as well."""
+        found = self._tally.first is not None or self._tally.too_long
+        return found and not self._options.keep_going
+
+    def _is_bound_reached(self, runs: int) -> bool:
+        bound = self._options.max_runs
+        return bound is not None and runs >= bound and not self._has_enough()
+
+    def _tell_runs(self, runs: int) -> None:
+        if self._progress is not None and time.monotonic() >= self._next_report:
+            self._progress(self._how_far(runs))
+            self._next_report = time.monotonic() + REPORT_EVERY_S
+
+    def _how_far(self, runs: int) -> Progress:
+        seconds = time.monotonic() - self._begin
+        strategy = self._strategy
+        if not isinstance(strategy, OptimalStrategy) or self._options.jobs > 1:
+            return Progress(runs=runs, seconds=seconds)
+        if self._estimate is None:
+            estimator = Estimator(self.world)
+            for _ in range(PROBES):
+                estimator.probe()
+            self._estimate = estimator.estimate()
+        return Progress(
+            runs=runs,
+            seconds=seconds,
+            estimate=self._estimate,
+            fraction=strategy.fraction_done(),
+        )
+
+    def _take_note(self, analysis: Analysis) -> None:
+        execution, every = analysis.execution, self._options.check_every
+        self._tally.note(execution, self._names, complete=self._strategy.complete)
+        if not execution.runtime.cut and self._tally.runs % every == 1 % every:
+            self._repeat(execution)
+
+    def _repeat(self, execution: Execution) -> None:
+        """Repeat the run twice, and compare every step and all enabled steps."""
+        execution.seal()
+        steps = list(zip(execution.actors, execution.accesses, strict=True))
+        possible: list[list[object]] = []
+        for _ in range(2):
+            repeated = Execution(self.world)
+            try:
+                seen: list[object] = []
+                for actor, touched in steps:
+                    seen.append([(thread.number, others) for thread, others in repeated.enabled()])
+                    if repeated.peek(actor) != touched:
+                        raise nondeterminism(repeated)
+                    repeated.step(actor, touched)
+                possible.append(seen)
+                if possible[0] != seen:
+                    raise nondeterminism(repeated)
+            finally:
+                repeated.close()
+
+    def _explain(self, failure: Failure, actors: tuple[Actor, ...]) -> None:
+        if self._options.shrink and self._options.engine is not Engine.REPLAY:
+            self.world, actors = OperationShrinker(self.world, failure).shrink(actors)
+            actors = Shrinker(self.world, failure).shrink(actors)
+        self._counterexample = run_of(self.world, actors)
+        if self._counterexample is None:
+            raise NondeterminismError(
+                self._program.name,
+                f"is not deterministic: a run failed, and its repetition did not: "
+                f"{failure.sentence()}",
+                "make nothing depend on time, randomness or what an earlier run left behind",
+            )
+
+
+def _strategy(program: Program, options: Options) -> Strategy:
+    if options.strategy is not None:
+        return options.strategy
+    match options.engine:
+        case Engine.OPTIMAL:
+            return OptimalStrategy()
+        case Engine.SAMPLE:
+            return SampleStrategy(options.seed, options.max_runs or SAMPLES)
+        case Engine.BRUTE:
+            return BruteStrategy()
+        case Engine.SOURCE:
+            return SourceStrategy()
+        case Engine.REPLAY:
+            return ReplayStrategy(decode(program, options.schedule)[1])
+
+
+@cache
+def _primitives_digest() -> str:
+    folder = Path(__file__).parent
+    text = "".join((folder / f"{name}.py").read_text() for name in _PRIMITIVES)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -1,0 +1,156 @@
+"""Data races of a run: conflicting accesses of a plain field that happens-before does not order.
+
+Happens-before is as in C. Flanagan and S. Freund, "FastTrack" (PLDI 2009); the past of a step is a
+bit mask over the events of the run. The edges are those of Java: release of a lock to its next
+acquisition, volatile write to a later read, start of a thread to its steps, end of a thread to its
+join, notification to wake-up. That one access came first in this run does not order the two.
+"""
+
+from wheelproof_explore.failures.failure import Failure, FailureKind
+from wheelproof_explore.fields.plain_fields import FieldAccess
+from wheelproof_explore.runtime.accesses import Accesses
+from wheelproof_explore.runtime.model import AtomicOperation, ModelThread
+from wheelproof_explore.runtime.numbers import HISTORY, THREAD_MASK, Actor
+from wheelproof_explore.runtime.runtime import ControlledRuntime, LoggedAccess
+
+
+class _Published:
+    """The pasts that writers and readers have published at a lock or cell."""
+
+    __slots__ = ("by_readers", "by_writers")
+
+    def __init__(self) -> None:
+        self.by_writers = 0
+        self.by_readers = 0
+
+
+class _Field:
+    """The last write of a field, and the last read of each thread since then."""
+
+    __slots__ = ("last_write", "reads")
+
+    def __init__(self) -> None:
+        self.last_write: LoggedAccess | None = None
+        self.reads: dict[int, LoggedAccess] = {}
+
+
+def find_data_race(
+    runtime: ControlledRuntime,
+    actors: list[Actor],
+    accesses: list[Accesses],
+    operations: list[AtomicOperation[object] | None],
+) -> Failure | None:
+    """Return the first data race of a run, among the accesses in the runtime's `field_log`."""
+    log = runtime.field_log
+    if not _may_race(log):
+        return None
+    search = _HappensBefore(runtime)
+    place = 0
+    for event in range(-1, len(actors)):
+        if event >= 0:
+            search.step(event, actors[event] & THREAD_MASK, accesses[event], operations[event])
+        while place < len(log) and log[place].event == event:
+            earlier = search.access(log[place])
+            if earlier is not None:
+                return _failure(runtime.threads, earlier, log[place])
+            place += 1
+    return None
+
+
+def _may_race(log: list[LoggedAccess]) -> bool:
+    """Tell whether two threads access one field and one of them writes it."""
+    accessed: dict[tuple[int, str], int] = {}
+    written: set[tuple[int, str]] = set()
+    shared: set[tuple[int, str]] = set()
+    for access in log:
+        field = id(access.instance), access.field
+        if accessed.setdefault(field, access.thread) != access.thread:
+            shared.add(field)
+        if access.write:
+            written.add(field)
+    return not shared.isdisjoint(written)
+
+
+class _HappensBefore:
+    def __init__(self, runtime: ControlledRuntime) -> None:
+        self._time = runtime.clock.number
+        # For each thread, by number: the events in its past, and its own ones.
+        self._pasts: dict[int, int] = {}
+        self._own: dict[int, int] = {}
+        self._objects: dict[int, _Published] = {}
+        self._fields: dict[tuple[int, str], _Field] = {}
+        self._children: dict[int, list[int]] = {}
+        for thread in runtime.threads.values():
+            if thread.spawned_at >= 0:
+                self._children.setdefault(thread.spawned_at, []).append(thread.number)
+
+    def step(
+        self,
+        event: int,
+        number: int,
+        accesses: Accesses,
+        operation: AtomicOperation[object] | None,
+    ) -> None:
+        """Record one step of a thread."""
+        past = self._pasts.get(number, 0) | 1 << event
+        self._own[number] = self._own.get(number, 0) | 1 << event
+        if operation is not None and not isinstance(operation, FieldAccess):
+            for access in accesses:
+                if access >> 1 not in (HISTORY, self._time):
+                    past = self._meet(past, access, operation)
+        self._pasts[number] = past
+        for child in self._children.get(event, ()):
+            self._pasts[child] = past
+
+    def access(self, access: LoggedAccess) -> LoggedAccess | None:
+        """Record one access of a field; returns an earlier access that it races with, if any."""
+        field = self._fields.setdefault((id(access.instance), access.field), _Field())
+        if field.last_write is not None and self._is_unordered(field.last_write, access):
+            return field.last_write
+        if not access.write:
+            field.reads[access.thread] = access
+            return None
+        for read in field.reads.values():
+            if self._is_unordered(read, access):
+                return read
+        field.reads.clear()
+        field.last_write = access
+        return None
+
+    def _is_unordered(self, earlier: LoggedAccess, later: LoggedAccess) -> bool:
+        if earlier.thread == later.thread:
+            return False
+        # Other threads learn of the access only through a later step of the earlier thread.
+        known = self._pasts.get(later.thread, 0) & self._own.get(earlier.thread, 0)
+        return not known >> (earlier.event + 1)
+
+    def _meet(self, past: int, access: int, operation: AtomicOperation[object]) -> int:
+        published = self._objects.get(access >> 1)
+        if published is None:
+            published = self._objects[access >> 1] = _Published()
+        writes = access & 1
+        if operation.observes:
+            past |= published.by_writers
+            if writes:
+                past |= published.by_readers
+        if writes:
+            published.by_writers |= past
+        elif operation.shares:
+            published.by_readers |= past
+        return past
+
+
+def _failure(
+    threads: dict[int, ModelThread], earlier: LoggedAccess, later: LoggedAccess
+) -> Failure:
+    def said(access: LoggedAccess) -> str:
+        verb = "written" if access.write else "read"
+        line = f" ({access.line})" if access.line else ""
+        return f"{verb} by {threads[access.thread].name}{line}"
+
+    return Failure(
+        kind=FailureKind.DATA_RACE,
+        thread=None,
+        message=f"{later.field} is {said(earlier)} and {said(later)}, and nothing orders the two",
+        cause=f"{later.field} {earlier.write} {later.write}",
+    )

@@ -1,0 +1,385 @@
+"""Rewriting of a module's functions so that they report what they read and write.
+
+`x.y` becomes `_wp_get(x, "y")`, `x.y = z` becomes `_wp_set(z, x, "y")`, and so on: see `accesses`.
+Line numbers are kept. The only functions added are lambdas on the line MARK, which are never
+called: they give access to the variable of a closure.
+"""
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from wheelproof_explore.instrument.patterns import read_by
+from wheelproof_explore.instrument.scopes import (
+    SCOPES,
+    Scope,
+    bound,
+    own_names,
+    shared_variables,
+)
+
+MARK = 1_000_000
+"""The line number of code that is not in the source."""
+
+_LOOKING = frozenset(
+    ("all", "any", "bool", "dict", "enumerate", "frozenset", "iter", "len", "list", "max", "min")
+) | {"repr", "reversed", "set", "sorted", "str", "sum", "tuple", "zip"}
+"""Built-in functions that read a whole container."""
+_MAKING = frozenset(("OrderedDict", "defaultdict", "deque", "dict", "list", "set"))
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+
+
+def rewritten(source: str, file: str) -> ast.Module:
+    """Return the module with functions that report their accesses."""
+    tree = ast.parse(source, file)
+    shared = {
+        name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names
+    }
+    # `__class__` is a variable of the class body, even if some function calls a global so.
+    _Rewriter(frozenset(shared - {"__class__"})).visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+class _Rewriter(ast.NodeTransformer):
+    """The transformer of statements and expressions; code outside functions stays unchanged."""
+
+    def __init__(self, shared_globals: frozenset[str]) -> None:
+        self._globals = shared_globals
+        self._cells: frozenset[str] = frozenset()
+        self._inside = False
+        self._class = ""
+        self._temporaries = 0
+
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
+        """Return the replacement of a node."""
+        if isinstance(node, ast.ClassDef):
+            return self._in_class(node)
+        if isinstance(node, SCOPES):
+            return self._in_function(node)
+        if not self._inside:
+            return self.generic_visit(node)
+        if isinstance(node, ast.stmt):
+            return self._statement(node)
+        if isinstance(node, ast.expr):
+            return ast.copy_location(self._expression(node), node)
+        self.generic_visit(node)
+        if isinstance(node, ast.ExceptHandler):
+            node.body = self._after(node.body[0], [node]) + node.body
+        return node
+
+    def _in_class(self, node: ast.ClassDef) -> ast.AST:
+        outside = self._class, self._inside
+        self._class, self._inside = node.name, False
+        self.generic_visit(node)
+        self._class, self._inside = outside
+        return node
+
+    def _in_function(self, node: Scope) -> ast.AST:
+        outside = self._cells, self._inside, self._globals
+        own = own_names(node)
+        self._globals -= own
+        self._cells = (self._cells - own) | shared_variables(node, own)
+        self._inside = True
+        if isinstance(node, ast.Lambda):
+            node.body = self._load(node.body)
+        else:
+            node.body = self._binding(node) + self._body(node.body)
+        self._cells, self._inside, self._globals = outside
+        return node
+
+    def _binding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+        """Return an assignment that keeps shared variables in the function; it never executes."""
+        names = sorted(self._cells & own_names(node))
+        targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+        binding = [ast.Assign(targets, ast.Constant(None))] if targets else []
+        made: list[ast.stmt] = [ast.If(ast.Constant(False), [*binding], [])] if targets else []
+        return self._located(node.body[0], made)
+
+    def _body(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for statement in body:
+            made = self.visit(statement)
+            if isinstance(made, list):
+                done += made
+            elif isinstance(made, ast.stmt):
+                done.append(made)
+            if isinstance(statement, _DEFINITIONS):
+                done += self._after(statement, [statement])
+        return done
+
+    def _load(self, node: ast.expr) -> ast.expr:
+        made = self.visit(node)
+        assert isinstance(made, ast.expr)
+        return made
+
+    # Statements.
+
+    def _statement(self, node: ast.stmt) -> ast.stmt | list[ast.stmt]:
+        match node:
+            case ast.Assign(targets=targets):
+                return self._located(node, self._assign(targets, self._load(node.value)))
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                return self._located(node, self._assign([target], self._load(value)))
+            case ast.AnnAssign():
+                return node
+            case ast.AugAssign():
+                return self._located(node, self._augment(node))
+            case ast.Delete(targets=targets):
+                return self._located(node, [self._delete(target) for target in targets])
+            case ast.For() | ast.AsyncFor():
+                before = self._for(node)
+                node.body = before + self._body(node.body)
+                node.orelse = self._body(node.orelse)
+            case ast.If() | ast.While():
+                node.test = self._look(node.test)
+                node.body = self._body(node.body)
+                node.orelse = self._body(node.orelse)
+            case ast.Assert():
+                node.test = self._look(node.test)
+            case ast.With() | ast.AsyncWith():
+                return self._with(node)
+            case ast.Match():
+                return self._match(node)
+            case ast.Import() | ast.ImportFrom():
+                return [node, *self._after(node, node.names)]
+            case _:
+                self.generic_visit(node)
+        return node
+
+    def _located(self, node: ast.stmt, made: list[ast.stmt]) -> list[ast.stmt]:
+        for statement in made:
+            ast.copy_location(statement, node)
+            for part in ast.walk(statement):
+                if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
+                    ast.copy_location(part, node)
+        return made
+
+    def _assign(self, targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt]:
+        if len(targets) == 1 and self._is_seen(targets[0]):
+            return [self._store(targets[0], value)]
+        after: list[ast.stmt] = []
+        plain = [self._plain_target(target, after) for target in targets]
+        return [ast.Assign(targets=plain, value=value), *after]
+
+    def _plain_target(self, target: ast.expr, after: list[ast.stmt]) -> ast.expr:
+        """Return a target of local names; add to `after` the stores into the real targets."""
+        if isinstance(target, ast.Tuple | ast.List):
+            target.elts = [self._plain_target(part, after) for part in target.elts]
+        elif isinstance(target, ast.Starred):
+            target.value = self._plain_target(target.value, after)
+        elif self._is_seen(target):
+            name = self._temporary()
+            after.append(self._store(target, _name(name)))
+            return ast.copy_location(ast.Name(name, ast.Store()), target)
+        return target
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> list[ast.stmt]:
+        after: list[ast.stmt] = []
+        node.target = self._plain_target(node.target, after)
+        node.iter = self._load(node.iter)
+        if isinstance(node, ast.For):
+            node.iter = _call("iter", node.iter)
+        return self._located(node, after)
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> ast.stmt:
+        """Return a `with` of one item that stores into its target first, around the other items."""
+        item, others = node.items[0], node.items[1:]
+        after: list[ast.stmt] = []
+        item.context_expr = self._load(item.context_expr)
+        if item.optional_vars is not None:
+            item.optional_vars = self._plain_target(item.optional_vars, after)
+        if others:
+            inner = ast.copy_location(type(node)(others, node.body), node)
+            body: list[ast.stmt] = [self._with(inner)]
+        else:
+            body = self._body(node.body)
+        node.items, node.body = [item], self._located(node, after) + body
+        return node
+
+    def _match(self, node: ast.Match) -> list[ast.stmt]:
+        """Put before each case one that never matches and reports what the case's pattern reads."""
+        made: list[ast.stmt] = []
+        reads = [read_by(case.pattern) for case in node.cases]
+        subject = self._keep(node.subject, made) if any(reads) else self._load(node.subject)
+        cases: list[ast.match_case] = []
+        for case, read in zip(node.cases, reads, strict=True):
+            if read:
+                guard = _call("match", subject, ast.List(read, ast.Load()))
+                cases.append(ast.match_case(ast.MatchAs(), guard, [ast.Pass()]))
+            if case.guard is not None:
+                case.guard = self._look(case.guard)
+            stores = self._after(case.body[0], ast.walk(case.pattern))
+            case.body = stores + self._body(case.body)
+            cases.append(case)
+        return self._located(node, [*made, ast.Match(subject, cases)])
+
+    def _after(self, node: ast.stmt, binding: Iterable[ast.AST]) -> list[ast.stmt]:
+        """Return stores that report what these nodes have just bound to variables that are seen."""
+        names = [name for part in binding if (name := bound(part)) is not None]
+        targets = [ast.Name(name, ast.Store()) for name in names]
+        made = [self._store(one, _name(one.id)) for one in targets if self._is_seen(one)]
+        return self._located(node, made)
+
+    def _augment(self, node: ast.AugAssign) -> list[ast.stmt]:
+        value, target = self._load(node.value), node.target
+        if isinstance(target, ast.Name) and not self._is_seen(target):
+            touch = ast.Expr(_call("touch", _name(target.id)))
+            return [touch, ast.AugAssign(target, node.op, value)]
+        made: list[ast.stmt] = []
+        if isinstance(target, ast.Attribute):
+            target = ast.Attribute(self._keep(target.value, made), target.attr, ast.Store())
+        elif isinstance(target, ast.Subscript):
+            owner = self._keep(target.value, made)
+            target = ast.Subscript(owner, self._keep(target.slice, made), ast.Store())
+        name = self._temporary()
+        read = self._expression(_loading(target))
+        made.append(ast.Assign([ast.Name(name, ast.Store())], read))
+        made.append(ast.Expr(_call("touch", _name(name))))
+        made.append(ast.AugAssign(ast.Name(name, ast.Store()), node.op, value))
+        made.append(self._store(target, _name(name)))
+        return made
+
+    def _keep(self, node: ast.expr, made: list[ast.stmt]) -> ast.expr:
+        """Return a name for the value of an expression that is to be evaluated once."""
+        name = self._temporary()
+        made.append(ast.Assign([ast.Name(name, ast.Store())], self._load(node)))
+        return _name(name)
+
+    def _delete(self, target: ast.expr) -> ast.stmt:
+        match target:
+            case ast.Attribute():
+                given = self._load(target.value), ast.Constant(self._mangled(target.attr))
+                return ast.Expr(_call("delete", *given))
+            case ast.Subscript():
+                return ast.Expr(
+                    _call("delete_item", self._load(target.value), self._load(target.slice))
+                )
+            case _:
+                return ast.Delete([target])
+
+    def _is_seen(self, target: ast.expr) -> bool:
+        if isinstance(target, ast.Name):
+            return target.id in self._cells or target.id in self._globals
+        return isinstance(target, ast.Attribute | ast.Subscript)
+
+    def _store(self, target: ast.expr, value: ast.expr) -> ast.stmt:
+        return ast.Expr(self._stored_value(target, value))
+
+    def _stored_value(self, target: ast.expr, value: ast.expr) -> ast.expr:
+        """Return a call that stores a value; into a variable, its result is the value."""
+        match target:
+            case ast.Attribute():
+                given = self._load(target.value), ast.Constant(self._mangled(target.attr))
+                return _call("set", value, *given)
+            case ast.Subscript():
+                owner, key = self._load(target.value), self._load(target.slice)
+                return _call("set_item", value, owner, key)
+            case ast.Name(id=name) if name in self._cells:
+                return _call("set_cell", value, _cell(name), ast.Constant(name))
+            case ast.Name(id=name):
+                return _call("set_global", value, _module(), ast.Constant(name))
+            case _:
+                raise AssertionError(target)
+
+    # Expressions.
+
+    def _expression(self, node: ast.expr) -> ast.expr:
+        match node:
+            case ast.Attribute(ctx=ast.Load()):
+                return _call("get", self._load(node.value), ast.Constant(self._mangled(node.attr)))
+            case ast.Subscript(ctx=ast.Load()):
+                return _call("item", self._load(node.value), self._load(node.slice))
+            case ast.Slice():
+                parts = (node.lower, node.upper, node.step)
+                given = [ast.Constant(None) if part is None else self._load(part) for part in parts]
+                return ast.Call(_name("slice"), [*given], [])
+            case ast.Name(id=name, ctx=ast.Load()) if name in self._cells:
+                return _call("get_cell", _cell(name), ast.Constant(name))
+            case ast.Name(id=name, ctx=ast.Load()) if name in self._globals:
+                return _call("get_global", _module(), ast.Constant(name))
+            case ast.Compare(ops=[ast.In()], comparators=[container]):
+                return _call("contains", self._load(node.left), self._load(container))
+            case ast.Compare(ops=[ast.NotIn()], comparators=[container]):
+                found = _call("contains", self._load(node.left), self._load(container))
+                return ast.UnaryOp(ast.Not(), found)
+            case ast.BoolOp():
+                node.values = [self._look(value) for value in node.values]
+            case ast.UnaryOp(op=ast.Not()):
+                node.operand = self._look(node.operand)
+            case ast.IfExp():
+                node.test, node.body = self._look(node.test), self._load(node.body)
+                node.orelse = self._load(node.orelse)
+            case ast.Call():
+                return self._calling(node)
+            case ast.NamedExpr() if self._is_seen(node.target):
+                return self._stored_value(node.target, self._load(node.value))
+            case ast.List(ctx=ast.Store()):
+                self.generic_visit(node)
+            case _ if isinstance(node, _DISPLAYS):
+                self.generic_visit(node)
+                return _call("new", node)
+            case _:
+                self.generic_visit(node)
+        return node
+
+    def _calling(self, node: ast.Call) -> ast.expr:
+        function = node.func
+        name = function.id if isinstance(function, ast.Name) else ""
+        look = self._look if name in _LOOKING else self._load
+        node.args = [look(argument) for argument in node.args]
+        for keyword in node.keywords:
+            keyword.value = self._load(keyword.value)
+        if isinstance(function, ast.Attribute):
+            attribute = ast.Constant(self._mangled(function.attr))
+            node.func = _call("method", self._load(function.value), attribute)
+        else:
+            node.func = self._load(function)
+        return _call("new", node) if name in _MAKING else node
+
+    def _look(self, node: ast.expr) -> ast.expr:
+        made = self._load(node)
+        if isinstance(node, ast.Compare | ast.Constant | ast.Starred):
+            return made
+        return ast.copy_location(_call("look", made), node)
+
+    def _mangled(self, name: str) -> str:
+        private = self._class and name.startswith("__") and not name.endswith("__")
+        return f"_{self._class.lstrip('_')}{name}" if private else name
+
+    def _temporary(self) -> str:
+        self._temporaries += 1
+        return f"_wp{self._temporaries}"
+
+
+def _call(function: str, *given: ast.expr) -> ast.Call:
+    return ast.Call(_name(f"_wp_{function}"), list(given), [])
+
+
+def _name(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _module() -> ast.expr:
+    return ast.Call(_name("globals"), [], [])
+
+
+def _cell(name: str) -> ast.expr:
+    """Return a function that has the variable in its closure."""
+    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    made = ast.Lambda(nothing, _name(name))
+    for node in (made, made.body):
+        node.lineno = node.end_lineno = MARK
+        node.col_offset = node.end_col_offset = 0
+    return made
+
+
+def _loading(target: ast.expr) -> ast.expr:
+    match target:
+        case ast.Attribute():
+            return ast.Attribute(target.value, target.attr, ast.Load())
+        case ast.Subscript():
+            return ast.Subscript(target.value, target.slice, ast.Load())
+        case ast.Name():
+            return ast.Name(target.id, ast.Load())
+        case _:
+            raise AssertionError(target)

@@ -1,0 +1,152 @@
+"""The model checker as a library: `from wheelproof_explore import check, every_interleaving`.
+
+@every_interleaving
+def test_two_threads_count_to_two() -> None:
+    counter = Counter()
+    threads = [threading.Thread(target=counter.add) for _ in range(2)]
+    ...
+    assert counter.value == 2
+
+The given function is the main thread of a run, with `threading` patched, or it returns a Scenario.
+A failure raises an InterleavingError with the shrunk run. Its schedule string is repeated by
+`WHEELPROOF_REPLAY=STRING` before the command, or by `replay=` in the call.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING
+
+from wheelproof_explore.explorer import Engine, Options
+from wheelproof_explore.explorer import explore as run
+from wheelproof_explore.program import DEFAULT_SETTINGS, Program, Scenario, Settings, TimeMode
+from wheelproof_explore.result import Exploration
+from wheelproof_explore.runs.schedule import belongs_to
+from wheelproof_explore.strategies.drawn import DrawnStrategy
+from wheelproof_explore.tasks.plain import threading_program
+from wheelproof_explore.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DataObject
+
+__all__ = [
+    "InterleavingError",
+    "Program",
+    "Scenario",
+    "Settings",
+    "TimeMode",
+    "check",
+    "check_drawn",
+    "every_interleaving",
+    "explore",
+]
+
+REPLAY = "WHEELPROOF_REPLAY"
+"""The environment variable with a schedule string to repeat, for the program it belongs to."""
+
+
+class InterleavingError(AssertionError):
+    """A run failed, or not every one could be made; `exploration` says all that is known."""
+
+    def __init__(self, exploration: Exploration) -> None:
+        self.exploration = exploration
+        found = exploration.counterexample
+        lines = [exploration.summary() if found else f"inconclusive: {exploration.summary()}"]
+        if found is not None:
+            lines += [found.table(), *(f"  {line}" for line in (*found.switches(), found.line()))]
+            if found.left_out:
+                lines.append(f"  {found.left_out_line()}")
+            lines.append(f"  repeat: {REPLAY}={found.schedule} before the same command")
+        super().__init__("\n".join(lines))
+
+
+def explore(
+    given: Callable[[], object],
+    *,
+    instrument: Sequence[str] = (),
+    accesses_are_steps: bool = False,
+    settings: Settings = DEFAULT_SETTINGS,
+    replay: str | None = None,
+    max_runs: int | None = None,
+    samples: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    record: bool = False,
+) -> Exploration:
+    """Run `given` in every interleaving, and return what was found.
+
+    `instrument` names packages whose attributes, items and globals are seen; `samples` draws that
+    many runs with `seed` instead, `replay` repeats one; see `Options`. Raises ProgramRejectedError.
+    """
+    program = _program(given, instrument, settings, steps=accesses_are_steps)
+    asked = os.environ.get(REPLAY)
+    if asked is not None and belongs_to(program, asked):
+        replay = asked
+    engine = Engine.OPTIMAL if samples is None else Engine.SAMPLE
+    return run(
+        program,
+        Options(
+            engine=engine if replay is None else Engine.REPLAY,
+            schedule=replay or "",
+            max_runs=max_runs if samples is None else samples,
+            seed=seed,
+            jobs=jobs if replay is None else 1,
+            record=record,
+        ),
+    )
+
+
+def check(given: Callable[[], object], **options: object) -> Exploration:
+    """Explore as `explore` does; raises InterleavingError unless every run passes.
+
+    Runs that are sampled or repeated have only to show no failure.
+    """
+    explored: Callable[..., Exploration] = explore
+    exploration = explored(given, **options)
+    partly = exploration.engine != Engine.OPTIMAL and not exploration.gap
+    if exploration.counterexample or not (partly or exploration.verdict() is Verdict.PASS):
+        raise InterleavingError(exploration)
+    return exploration
+
+
+def every_interleaving(given: Callable[[], object]) -> Callable[[], None]:
+    """Make of a function one that runs it in every interleaving; a decorator for tests."""
+
+    @wraps(given)
+    def explored() -> None:
+        check(given)
+
+    return explored
+
+
+def check_drawn(
+    given: Callable[[], object], data: "DataObject", *, instrument: Sequence[str] = ()
+) -> Exploration:
+    """Make one run, of which Hypothesis draws the schedule; raises InterleavingError if it fails.
+
+    @given(st.data(), st.lists(st.integers()))
+    def test(data: st.DataObject, calls: list[int]) -> None:
+        check_drawn(lambda: two_threads_with(calls), data)
+
+    The calls and the schedule are drawn and shrunk together: 0 keeps the running thread running.
+    """
+    from hypothesis import strategies as st
+
+    def draw(choices: int) -> int:
+        return data.draw(st.integers(0, choices - 1))
+
+    program = _program(given, instrument, DEFAULT_SETTINGS, steps=bool(instrument))
+    exploration = run(program, Options(strategy=DrawnStrategy(draw), shrink=False))
+    if exploration.counterexample is not None:
+        raise InterleavingError(exploration)
+    return exploration
+
+
+def _program(
+    given: Callable[[], object], instrument: Sequence[str], settings: Settings, *, steps: bool
+) -> Program:
+    name = f"{given.__module__}.{given.__qualname__}"
+    program = threading_program(name, given, instrument, steps=steps)
+    assert program is not None, "a function is a program"
+    return replace(program, settings=settings)

@@ -1,0 +1,304 @@
+"""Threads and events: methods that replace those of Python's own classes.
+
+The classes stay, so that their subclasses and existing instances work as well.
+"""
+
+import threading
+import zlib
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import Context
+from functools import partial
+
+from wheelproof.units import Millis
+from wheelproof_explore.failures.problems import ProgramRejectedError
+from wheelproof_explore.patched.objects import FIRST_IDENT
+from wheelproof_explore.patched.primitives import (
+    made_in_earlier_run,
+    millis,
+    number_standing,
+    place_name,
+    running,
+    standing_index,
+)
+from wheelproof_explore.runtime.model import ModelThread, SharedObject
+from wheelproof_explore.runtime.runtime import ControlledRuntime
+from wheelproof_explore.runtime.settings import TimeMode
+from wheelproof_explore.runtime.signals import ClearFlag, Look, Pulse, SetFlag
+from wheelproof_explore.runtime.thread_steps import Life, ThreadHandle
+
+_MODEL = "_wheelproof"
+
+real_current = threading.current_thread
+real_enumerate = threading.enumerate
+_start = threading.Thread.start
+_join = threading.Thread.join
+_is_alive = threading.Thread.is_alive
+_init = threading.Event.__init__
+_is_set = threading.Event.is_set
+_set = threading.Event.set
+_clear = threading.Event.clear
+_wait = threading.Event.wait
+
+
+roster_kept: list[bool] = [False]
+"""Whether the starts and ends of threads are steps on a list of all threads."""
+_ROSTER = (1 << 19) - 1
+
+
+@contextmanager
+def keeping_roster(*, kept: bool) -> Generator[None]:
+    """Make `threading.enumerate` work inside the block if `kept`."""
+    roster_kept.append(kept)
+    try:
+        yield
+    finally:
+        roster_kept.pop()
+
+
+class RosterNeededError(ProgramRejectedError):
+    """The error that a program lists its threads: it has to be explored with a list of them."""
+
+
+class _Run:
+    """The threads of the latest run."""
+
+    def __init__(self, runtime: ControlledRuntime) -> None:
+        self.runtime = runtime
+        self.threads: dict[int, threading.Thread] = {}
+        self.named: dict[int, int] = {}
+        self.started: list[threading.Thread] = []
+        self.roster = SharedObject(runtime, "threads", None)
+        number_standing(self.roster, _ROSTER)
+
+
+_latest: _Run | None = None
+
+
+def _run_of(runtime: ControlledRuntime) -> _Run:
+    global _latest
+    if _latest is None or _latest.runtime is not runtime:
+        _latest = _Run(runtime)
+    return _latest
+
+
+def count_of(real: Callable[[], int]) -> int:
+    """Return the next number, from 1, for a numbered name that the running thread gives."""
+    runtime = running()
+    if runtime is None:
+        return real()
+    named = _run_of(runtime).named
+    number = runtime.caller().number
+    named[number] = named.get(number, 0) + 1
+    return named[number]
+
+
+def new_name(real: Callable[..., str], template: str = "Thread-%d") -> str:
+    """Return a new thread's name: the creator's number makes it the same in every run."""
+    runtime = running()
+    if runtime is None:
+        return real(template)
+    maker = "" if runtime.current is None else f"{runtime.current.number}."
+    return template.replace("%d", f"{maker}{count_of(lambda: 0)}")
+
+
+def hash_of(thread: threading.Thread) -> int:
+    """Return a hash that is the same in every run, so that sets of threads have a fixed order."""
+    return zlib.crc32(thread.name.encode())
+
+
+def current_thread() -> threading.Thread:
+    """Return the running thread."""
+    runtime = running()
+    model = None if runtime is None else runtime.current
+    if runtime is None or model is None:
+        return real_current()
+    threads = _run_of(runtime).threads
+    known = threads.get(model.number)
+    if known is None:
+        known = threads[model.number] = threading.Thread(name=model.name, daemon=False)
+        vars(known)[_MODEL] = model
+    return known
+
+
+def enumerate_threads() -> list[threading.Thread]:
+    """Return the live threads, without those of the scenario, but with the caller.
+
+    The first call restarts the exploration, with every start and every end as a write.
+    """
+    runtime = running()
+    if runtime is None or runtime.current is None:
+        return real_enumerate()
+    run = _run_of(runtime)
+    if not roster_kept[-1]:
+        runtime.stop = stop = RosterNeededError(runtime.program, "asks for its threads", "")
+        raise stop
+    runtime.perform(Look(run.roster))
+    current = current_thread()
+    alive = [thread for thread in run.started if _handle(thread).state is Life.STARTED]
+    return alive if current in alive else [current, *alive]
+
+
+def active_count() -> int:
+    """Return how many threads are alive."""
+    return len(enumerate_threads())
+
+
+def start(thread: threading.Thread) -> None:
+    """`Thread.start`."""
+    runtime = running()
+    if runtime is None:
+        _start(thread)
+        return
+    handle = vars(thread).get(_MODEL)
+    if handle is None:
+        body = partial(_run_thread, runtime, thread)
+        handle = ThreadHandle(runtime, runtime.clock, body, thread.name)
+        handle.daemon = thread.daemon
+        vars(thread)[_MODEL] = handle
+        if roster_kept[-1]:
+            handle.write += _run_of(runtime).roster.write
+            _run_of(runtime).started.append(thread)
+    # Nobody waits for it here: Python asks it whether the thread may still become a daemon.
+    started: threading.Event = vars(thread)["_started"]
+    _pulse(started, runtime).state = True, 0
+    handle.start()
+
+
+def _run_thread(runtime: ControlledRuntime, thread: threading.Thread) -> None:
+    _run_of(runtime).threads[runtime.caller().number] = thread
+    try:
+        Context().run(thread.run)
+    except SystemExit:
+        return
+
+
+def _handle(thread: threading.Thread) -> ThreadHandle:
+    """Return the handle of a thread; raises ProgramRejectedError for a thread of an earlier run."""
+    handle: object = vars(thread).get(_MODEL)
+    runtime = running()
+    if not isinstance(handle, ThreadHandle):
+        raise RuntimeError("cannot join thread before it is started")
+    if runtime is not None and handle.runtime is not runtime:
+        raise made_in_earlier_run(runtime)
+    return handle
+
+
+def join(thread: threading.Thread, timeout: float | None = None) -> None:
+    """`Thread.join`."""
+    runtime = running()
+    if runtime is None:
+        if _MODEL not in vars(thread):
+            _join(thread, timeout)
+        return
+    handle = _handle(thread)
+    if handle.is_current():
+        raise RuntimeError("cannot join current thread")
+    timeout_ms = None if timeout is None else millis(timeout)
+    ended = handle.join(timeout_ms)
+    if not ended and timeout_ms is not None and runtime.settings.time is TimeMode.ANY:
+        caller = runtime.caller()
+        caller.now_ms = Millis(caller.now_ms + timeout_ms)
+
+
+def is_alive(thread: threading.Thread) -> bool:
+    """`Thread.is_alive`."""
+    runtime = running()
+    known = vars(thread).get(_MODEL)
+    if runtime is None or known is None:
+        return known is None and _is_alive(thread)
+    if not isinstance(known, ThreadHandle):
+        return True
+    return runtime.perform(Look(_handle(thread))) is Life.STARTED
+
+
+def ident(thread: threading.Thread) -> int | None:
+    """`Thread.ident`, and `native_id`."""
+    known = vars(thread).get(_MODEL)
+    model = known.thread if isinstance(known, ThreadHandle) else known
+    if isinstance(model, ModelThread):
+        return FIRST_IDENT + model.number
+    real: object = vars(thread).get("_ident")
+    return real if isinstance(real, int) else None
+
+
+def _pulse(event: threading.Event, runtime: ControlledRuntime) -> Pulse:
+    """Return the model of an event in this run."""
+    known: tuple[Pulse | None, int] = vars(event).get(_MODEL) or (None, standing_index())
+    pulse, index = known
+    if pulse is None or pulse.runtime is not runtime:
+        if not index:
+            raise made_in_earlier_run(runtime)
+        pulse = Pulse(runtime, runtime.clock, "event")
+        number_standing(pulse, index)
+        pulse.state = bool(vars(event).get("_flag")), 0
+        vars(event)[_MODEL] = pulse, index
+    return pulse
+
+
+def event_init(event: threading.Event) -> None:
+    """`Event.__init__`."""
+    runtime = running()
+    if runtime is not None:
+        vars(event)[_MODEL] = Pulse(runtime, runtime.clock, place_name("event")), 0
+    _init(event)
+
+
+def event_is_set(event: threading.Event) -> bool:
+    """`Event.is_set`."""
+    runtime = running()
+    if runtime is None:
+        return _is_set(event)
+    return runtime.perform(Look(_pulse(event, runtime)))[0]
+
+
+def event_set(event: threading.Event) -> None:
+    """`Event.set`."""
+    runtime = running()
+    if runtime is None:
+        _set(event)
+    else:
+        runtime.perform(SetFlag(_pulse(event, runtime), "set"))
+
+
+def event_clear(event: threading.Event) -> None:
+    """`Event.clear`."""
+    runtime = running()
+    if runtime is None:
+        _clear(event)
+    else:
+        runtime.perform(ClearFlag(_pulse(event, runtime)))
+
+
+def event_wait(event: threading.Event, timeout: float | None = None) -> bool:
+    """`Event.wait`; a woken thread goes on even if the flag is cleared again."""
+    runtime = running()
+    if runtime is None:
+        return _wait(event, timeout)
+    pulse = _pulse(event, runtime)
+    given, times = runtime.perform(Look(pulse))
+    return given or pulse.wait(times, None if timeout is None else millis(timeout))
+
+
+def event_repr(event: threading.Event) -> str:
+    """`Event.__repr__`, as that of locks: without an address, and without the state."""
+    return f"<threading.{type(event).__name__}>"
+
+
+THREAD = {
+    "__hash__": hash_of,
+    "start": start,
+    "join": join,
+    "is_alive": is_alive,
+    "ident": property(ident),
+    "native_id": property(ident),
+}
+EVENT = {
+    "__init__": event_init,
+    "__repr__": event_repr,
+    "is_set": event_is_set,
+    "isSet": event_is_set,
+    "set": event_set,
+    "clear": event_clear,
+    "wait": event_wait,
+}

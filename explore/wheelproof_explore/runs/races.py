@@ -1,0 +1,232 @@
+"""Happens-before of a finished run, and its races: pairs of events whose order can be reversed.
+
+The past of an event is a bit mask over the events of the run, itself included.
+"""
+
+from collections.abc import Iterator
+
+from wheelproof_explore.runs.execution import Execution
+from wheelproof_explore.runtime.accesses import Accesses, Event
+from wheelproof_explore.runtime.model import AtomicOperation, ModelThread
+from wheelproof_explore.runtime.numbers import THREAD_MASK, TIME
+from wheelproof_explore.runtime.settings import TimeMode
+
+
+class _ObjectHistory:
+    """The past events of one object; `acquired` are the events that acquired it."""
+
+    __slots__ = ("acquired", "last_write", "reads")
+
+    def __init__(self) -> None:
+        self.last_write = -1
+        self.reads: list[int] = []
+        self.acquired: list[int] = []
+
+
+class Analysis:
+    """The events of a run, their pasts, and how to reverse two of them."""
+
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self._objects: dict[int, _ObjectHistory] = {}
+        self._calls: tuple[list[int], list[int]] = ([], [])
+        self._last: dict[int, int] = {}
+        # A lazy clock moves when no other thread can, so every event is before or after it. Blocked
+        # threads race at that point as if the run ended there.
+        self._barrier = 0
+        self._clock = execution.runtime.clock.number
+        self._clock_events: list[int] = []
+        self.pasts: list[int] = []
+        self.races: list[tuple[int, int]] = []
+        self._blocked: dict[int, ModelThread] = {}
+        for place in range(len(execution.actors)):
+            self._add(place)
+        self._add_blocked(len(execution.actors))
+
+    def reversal(self, first: int, second: int) -> list[Event] | None:
+        """Return a sequence to run instead of `first`, so that `second` comes before it.
+
+        It has every event that does not happen after `first`, then `second` as it is there;
+        None if `second` would be blocked there, so that no other order is possible.
+        """
+        execution, pasts = self.execution, self.pasts
+        events: list[Event] = []
+        mask = (1 << first) - 1
+        for place in range(first + 1, len(pasts)):
+            if not pasts[place] >> first & 1:
+                events.append((execution.actors[place], execution.accesses[place]))
+                mask |= 1 << place
+        resolved = self._resolve(second, mask)
+        if resolved is None:
+            return None
+        events.append(resolved)
+        return events
+
+    def concurrent_with(self, first: int, start: int) -> bool:
+        """Tell whether any event from `start` on does not happen after `first`."""
+        return any(not past >> first & 1 for past in self.pasts[start:])
+
+    def _resolve(self, place: int, mask: int) -> Event | None:
+        execution = self.execution
+        if place < len(execution.actors):
+            actor = execution.actors[place]
+            operation = execution.operations[place]
+            accesses: Accesses | None = execution.accesses[place]
+            thread = execution.threads[actor & THREAD_MASK]
+        else:
+            thread = self._blocked[place]
+            actor, operation, accesses = thread.number, thread.pending, ()
+        if operation is None:
+            return None
+        if not operation.fixed:
+            accesses = _peek_after(operation, thread, mask)
+        elif operation.blocking:
+            accesses = operation.wanted()
+        return None if accesses is None else (actor, accesses)
+
+    def _add(self, place: int) -> None:
+        execution = self.execution
+        actor = execution.actors[place] & THREAD_MASK
+        accesses = execution.accesses[place]
+        operation = execution.operations[place]
+        past = self._past_of_thread(actor)
+        if actor == TIME and execution.runtime.settings.time is TimeMode.LAZY:
+            self._add_blocked(place)
+            past = self._barrier = (2 << place) - 1
+        elif operation is not None:
+            past = self._race(place, operation, accesses, past)
+        past = self._note(place, accesses, operation, past | 1 << place)
+        self._last[actor] = past
+        self.pasts.append(past)
+
+    def _race(
+        self, place: int, operation: AtomicOperation[object], accesses: Accesses, past: int
+    ) -> int:
+        for first in self._candidates(operation, accesses):
+            if not past >> first & 1:
+                self.races.append((first, place))
+                # Events before `first` are no separate races, unless the reversal may be blocked.
+                if operation.fixed or not operation.blocking:
+                    past |= self.pasts[first]
+        return past
+
+    def _past_of_thread(self, number: int) -> int:
+        known = self._last.get(number)
+        if known is None:
+            born = self.execution.threads[number].spawned_at
+            known = 0 if born < 0 else self.pasts[born]
+        return known | self._barrier
+
+    def _candidates(self, operation: AtomicOperation[object], accesses: Accesses) -> Iterator[int]:
+        """Yield the earlier events that this event may race with."""
+        for access in accesses:
+            if access < 2:
+                yield from reversed(self._calls[1 - access])
+                continue
+            history = self._objects.get(access >> 1)
+            if history is None:
+                continue
+            if operation.blocking:
+                yield from self._acquisitions(operation, access, history)
+                continue
+            if access & 1:
+                yield from reversed(history.reads)
+            if history.last_write >= 0:
+                yield history.last_write
+
+    def _acquisitions(
+        self, operation: AtomicOperation[object], access: int, history: _ObjectHistory
+    ) -> Iterator[int]:
+        if operation.fixed:
+            # A plain lock was free before its last acquisition: a race with that one is enough.
+            yield from history.acquired[-1:]
+            return
+        if operation.any_access_races:
+            yield from self._changes(access)
+            return
+        for place in reversed(history.acquired):
+            if access & 1 or access | 1 in self.execution.accesses[place]:
+                yield place
+
+    def _changes(self, access: int) -> Iterator[int]:
+        """Yield the events of the clock, or the writes of another object, the last one first."""
+        if access >> 1 == self._clock:
+            yield from reversed(self._clock_events)
+            return
+        for place in range(len(self.pasts) - 1, -1, -1):
+            if access | 1 in self.execution.accesses[place]:
+                yield place
+
+    def _note(
+        self, place: int, accesses: Accesses, operation: AtomicOperation[object] | None, past: int
+    ) -> int:
+        """Add the event to the history of its objects; returns its whole past."""
+        for access in accesses:
+            if access < 2:
+                for other in self._calls[1 - access]:
+                    past |= self.pasts[other]
+                self._calls[access].append(place)
+                continue
+            history = self._objects.get(access >> 1)
+            if history is None:
+                history = self._objects[access >> 1] = _ObjectHistory()
+            if access >> 1 == self._clock:
+                self._clock_events.append(place)
+            if history.last_write >= 0:
+                past |= self.pasts[history.last_write]
+            if access & 1:
+                for other in history.reads:
+                    past |= self.pasts[other]
+                history.reads = []
+                history.last_write = place
+            else:
+                history.reads.append(place)
+            if operation is not None and operation.acquires and _took_hold(operation, access):
+                history.acquired.append(place)
+        return past
+
+    def _add_blocked(self, now: int) -> None:
+        """Add the races of each blocked thread with the events that took what it waits for.
+
+        To be called for a point `now` at which no thread can make a step.
+        """
+        execution = self.execution
+        lazy = execution.runtime.settings.time is TimeMode.LAZY
+        for thread in execution.threads.values():
+            if (lazy and thread.number == TIME) or thread.spawned_at >= now:
+                continue
+            place = self._next_place(thread.number, now)
+            operation = thread.pending if place is None else execution.operations[place]
+            if operation is None or not operation.blocking:
+                continue
+            if place is None:
+                place = len(execution.actors) + len(self._blocked)
+                self._blocked[place] = thread
+            self._race(place, operation, operation.wanted(), self._past_of_thread(thread.number))
+
+    def _next_place(self, number: int, now: int) -> int | None:
+        actors = self.execution.actors
+        if now == len(actors):
+            return None
+        return next(
+            (place for place in range(now, len(actors)) if actors[place] & THREAD_MASK == number),
+            None,
+        )
+
+
+def _took_hold(operation: AtomicOperation[object], access: int) -> bool:
+    # A failed operation, such as a try_acquire, only reads.
+    return operation.fixed or operation.blocking or bool(access & 1)
+
+
+def _peek_after(
+    operation: AtomicOperation[object], thread: ModelThread, mask: int
+) -> Accesses | None:
+    targets = operation.targets(thread)
+    for target in targets:
+        target.rewind(mask)
+    try:
+        return operation.peek(thread)
+    finally:
+        for target in targets:
+            target.restore()

@@ -1,0 +1,298 @@
+"""The controlled runtime: every operation of the program waits for the scheduler's permission."""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from wheelproof.sync import (
+    AtomicInteger,
+    AtomicReference,
+    Condition,
+    Lock,
+    Monitor,
+    ReadWriteLock,
+    Thread,
+    Volatile,
+)
+from wheelproof.units import Millis
+from wheelproof_explore.failures.failure import Failure
+from wheelproof_explore.failures.places import calling_line, users_line
+from wheelproof_explore.failures.problems import ProgramRejectedError
+from wheelproof_explore.runtime.cells import Cell, IntegerCell, short
+from wheelproof_explore.runtime.conditions import ModelCondition
+from wheelproof_explore.runtime.locks import ModelLock, ModelMonitor
+from wheelproof_explore.runtime.model import (
+    AtomicOperation,
+    Enrolled,
+    ModelThread,
+    UnwindError,
+)
+from wheelproof_explore.runtime.numbers import (
+    SET_UP,
+    TIME,
+    Actor,
+    ObjectNumber,
+    field_number,
+    object_number,
+)
+from wheelproof_explore.runtime.read_write_lock import ModelReadWriteLock
+from wheelproof_explore.runtime.settings import Settings, TimeMode
+from wheelproof_explore.runtime.thread_steps import Choose, Finish, ThreadHandle
+from wheelproof_explore.runtime.timing import ControlledClock, ReadClock, Tick
+from wheelproof_explore.substrates.substrate import Substrate
+
+T = TypeVar("T")
+
+
+class LoggedAccess(NamedTuple):
+    """An access of a plain field, made after the event of this number by a thread of the program.
+
+    `field` names the class as well; `line` is empty unless the run is logged.
+    """
+
+    event: int
+    thread: int
+    instance: object
+    field: str
+    write: bool
+    line: str
+
+
+class ControlledRuntime:
+    """The runtime of one run; see `wheelproof.sync.Runtime`.
+
+    Outside the threads, in set-up and checks, operations take effect at once and are no events.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        settings: Settings,
+        substrate: Substrate,
+        numbers: dict[tuple[Actor, int], Actor],
+        *,
+        logging: bool = False,
+    ) -> None:
+        """Make a runtime without threads; `numbers` is shared by all runs of one exploration.
+
+        With `logging`, `log` gets a few words about each event, and `lines` the line of the program
+        that made it. `breach` returns the failure of the first access of a field without its lock.
+        """
+        self.log: list[str] | None = [] if logging else None
+        self.lines: list[str] = []
+        self._names: dict[str, int] = {}
+        self.program = program
+        self.settings = settings
+        self._substrate = substrate
+        self._numbers = numbers
+        self.threads: dict[int, ModelThread] = {}
+        self.newborn: list[ModelThread] = []
+        self.event = -1
+        self.current: ModelThread | None = None
+        self.closed = False
+        self.keep_frames = False
+        # Whether an assumption of the program does not hold.
+        self.cut = False
+        self.breach: Callable[[], Failure] | None = None
+        # By address and field, then by thread: the last access in words. Only kept with `logging`.
+        self.field_accesses: dict[tuple[int, str], dict[int, str]] = {}
+        self.field_log: list[LoggedAccess] = []
+        self._strangers: dict[int, tuple[object, ObjectNumber]] = {}
+        self.stop: KeyboardInterrupt | ProgramRejectedError | None = None
+        self._alone = ModelThread(self, SET_UP, "set-up")
+        self.clock = ControlledClock(self, settings.time)
+
+    def perform(self, operation: AtomicOperation[T]) -> T:
+        """Wait until the scheduler permits the operation, then perform it."""
+        thread = self.current
+        if thread is None:
+            return self._perform_alone(operation)
+        if not thread.aborted:
+            thread.pending = operation
+            if self.keep_frames:
+                thread.frame = inspect.currentframe()
+            thread.suspend()
+            if not thread.aborted:
+                if self.log is None:
+                    return operation.apply(thread)
+                return self._perform_logged(operation, thread, self.log)
+        raise UnwindError
+
+    def _perform_logged(
+        self, operation: AtomicOperation[T], thread: ModelThread, log: list[str]
+    ) -> T:
+        self.lines.append(users_line())
+        try:
+            result = operation.apply(thread)
+        except Exception as error:
+            log.append(f"{operation.describe()} raises {type(error).__name__}")
+            raise
+        outcome = f" = {short(result)}" if operation.shows_result else ""
+        log.append(operation.describe() + outcome)
+        return result
+
+    def undisturbed(self, action: Callable[[], None]) -> None:
+        """Call `action` as part of the event under way: its operations are no events."""
+        thread = self.current
+        self.current = None
+        try:
+            action()
+        finally:
+            self.current = thread
+
+    def forget(self, known: tuple[object, ...]) -> None:
+        """Record that only `known` matters to the running thread; only graph mode needs this."""
+
+    def log_access(self, instance: object, field: str, *, write: bool) -> None:
+        """Log an access of a plain field, for the data race search."""
+        thread = self.current
+        if thread is not None and not thread.aborted:
+            line = "" if self.log is None else calling_line()
+            access = LoggedAccess(self.event, thread.number, instance, field, write, line)
+            self.field_log.append(access)
+
+    def caller(self) -> ModelThread:
+        """Return the thread that is running."""
+        return self._alone if self.current is None else self.current
+
+    def enroll(self, made: Enrolled, name: str) -> tuple[ObjectNumber, str]:
+        """Return the number of a new object, and a name that no other object has.
+
+        Without a log the name is returned as given.
+        """
+        del made
+        maker = self._alone if self.current is None else self.current
+        maker.made = number = ObjectNumber(maker.made + 1)
+        if self.log is None:
+            return number, name
+        count = self._names[name] = self._names.get(name, 0) + 1
+        return number, name if count == 1 else f"{name}#{count}"
+
+    def field_number(self, instance: object, index: int, own: ObjectNumber | None) -> ObjectNumber:
+        """Return the number of a plain field of `instance`, whose own number is `own`, if known."""
+        if own is None:
+            known = self._strangers.get(id(instance))
+            if known is None:
+                maker = self.caller()
+                maker.strangers += 1
+                own = object_number(maker.number, maker.strangers)
+                # Kept alive, so that nothing else gets its address.
+                self._strangers[id(instance)] = instance, own
+            else:
+                own = known[1]
+        return field_number(index + 1, own)
+
+    def add_root(self, body: Callable[[], None], name: str) -> ModelThread:
+        """Add a thread that runs from the beginning and is never joined."""
+        return self._add(SET_UP, body, name)
+
+    def add_time(self) -> None:
+        """Add the actor that moves the clock, if the clock moves by itself."""
+        if self.settings.time is TimeMode.ANY:
+            return
+        time = ModelThread(self, TIME, "time")
+        tick = Tick(self.clock)
+        time.pending = tick
+        time.resume = partial(self._move_clock, tick, time)
+        self.threads[TIME] = time
+
+    def spawn(self, handle: ThreadHandle, parent: ModelThread) -> None:
+        """Add the thread of `handle`; it comes to its first operation before any other step."""
+
+        def body() -> None:
+            handle.target()
+            self.perform(Finish(handle))
+
+        handle.thread = self._add(parent.number, body, handle.name)
+        handle.thread.spawned_at = self.event
+        handle.thread.daemon = handle.daemon
+        handle.thread.interruption = handle.interruption
+
+    def _add(self, parent: Actor, body: Callable[[], None], name: str) -> ModelThread:
+        maker = self._alone if parent == SET_UP else self.threads[parent]
+        maker.children += 1
+        number = self._numbers.setdefault((parent, maker.children), Actor(len(self._numbers)))
+        thread = ModelThread(self, number, name)
+        fiber = self._substrate.fiber(partial(self._run, thread, body))
+        thread.resume = fiber.resume
+        thread.suspend = fiber.suspend
+        self.threads[number] = thread
+        self.newborn.append(thread)
+        return thread
+
+    def _move_clock(self, tick: Tick, time: ModelThread) -> None:
+        tick.apply(time)
+        if self.log is not None:
+            self.log.append(tick.describe())
+            self.lines.append("")
+
+    def _run(self, thread: ModelThread, body: Callable[[], None]) -> None:
+        try:
+            if not thread.aborted:
+                body()
+        except UnwindError:
+            pass
+        except (KeyboardInterrupt, ProgramRejectedError) as stop:
+            self.stop = stop
+        except BaseException as error:
+            thread.error = error
+        thread.pending = thread.frame = None
+        thread.ended = True
+
+    def _perform_alone(self, operation: AtomicOperation[T]) -> T:
+        if self.closed:
+            raise ProgramRejectedError(
+                self.program,
+                "uses an object that was made in an earlier run",
+                "make every lock, cell and thread inside the function that sets a run up",
+            )
+        if operation.peek(self._alone) is None:
+            raise ProgramRejectedError(
+                self.program,
+                f"would wait for ever outside its threads: {operation.describe()}",
+                "set-up and checks run alone, so nothing can wake them",
+            )
+        return operation.apply(self._alone)
+
+    def monitor(self, name: str) -> Monitor:
+        """Return a new monitor."""
+        return ModelMonitor(self, name)
+
+    def lock(self, name: str) -> Lock:
+        """Return a new lock."""
+        return ModelLock(self, name)
+
+    def condition(self, lock: Lock, name: str) -> Condition:
+        """Return a new condition; raises TypeError if `lock` is another runtime's."""
+        if not isinstance(lock, ModelLock) or lock.runtime is not self:
+            raise TypeError(f"condition {name!r}: its lock belongs to another runtime")
+        return ModelCondition(self, self.clock, lock, name)
+
+    def read_write_lock(self, name: str, *, prefer_writers: bool) -> ReadWriteLock:
+        """Return a new read-write lock."""
+        return ModelReadWriteLock(self, name, prefer_writers=prefer_writers)
+
+    def volatile(self, value: T, name: str) -> Volatile[T]:
+        """Return a new volatile cell."""
+        return Cell(self, name, value)
+
+    def atomic_reference(self, value: T, name: str) -> AtomicReference[T]:
+        """Return a new atomic cell."""
+        return Cell(self, name, value)
+
+    def atomic_integer(self, value: int, name: str) -> AtomicInteger:
+        """Return a new atomic integer."""
+        return IntegerCell(self, name, value)
+
+    def thread(self, target: Callable[[], None], name: str) -> Thread:
+        """Return a new thread."""
+        return ThreadHandle(self, self.clock, target, name)
+
+    def monotonic_ms(self) -> Millis:
+        """Return the virtual clock."""
+        return self.perform(ReadClock(self.clock))
+
+    def choose(self, alternatives: int) -> int:
+        """Return an integer below `alternatives`; each value is returned in some run."""
+        return self.perform(Choose(alternatives))

@@ -1,0 +1,397 @@
+"""An event loop whose order of callbacks is chosen by the model checker.
+
+A task is a thread that has a turn whenever a callback of the task is ready. Callbacks that belong
+to no task share one thread and run first in, first out. A timer may fire at any time, before timers
+that are due later; with TimeMode.LAZY only when nothing else is ready.
+"""
+
+import asyncio
+import inspect
+import threading
+from asyncio import events
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+from concurrent.futures import Future
+from contextlib import suppress
+from contextvars import Context
+from functools import partial
+from types import FrameType
+from typing import NoReturn, TypeVar, cast
+
+from wheelproof.units import Millis
+from wheelproof_explore.failures.places import call_stack
+from wheelproof_explore.patched.primitives import reject, running
+from wheelproof_explore.runtime.model import UnwindError
+from wheelproof_explore.runtime.runtime import ControlledRuntime
+from wheelproof_explore.runtime.settings import TimeMode
+from wheelproof_explore.runtime.thread_steps import ThreadHandle
+from wheelproof_explore.tasks.turns import Chance, LoopModel, LoopState, Note, Turn
+
+T = TypeVar("T")
+
+_CALLBACKS = -1
+"""The key of callbacks that belong to no task."""
+
+
+class ModelFuture(asyncio.Future[T]):
+    """A future with a hash that is the same in every run, so that sets have a fixed order."""
+
+    def __init__(self, number: int, loop: "ControlledLoop") -> None:
+        super().__init__(loop=loop.as_loop)
+        self.number = number
+
+    def __hash__(self) -> int:
+        return self.number
+
+
+class ModelTask(asyncio.Task[T]):
+    """A task with a hash that is the same in every run."""
+
+    def __init__(
+        self,
+        number: int,
+        coro: Coroutine[object, object, T],
+        loop: "ControlledLoop",
+        name: str,
+        context: Context | None,
+    ) -> None:
+        self.number = number
+        super().__init__(coro, loop=loop.as_loop, name=name, context=context)
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def place(self) -> str:
+        """Return the place at which the task goes on, in words."""
+        frames: list[FrameType] = self.get_stack()
+        if not frames:
+            return "its end"
+        return f"{frames[-1].f_code.co_name}, line {frames[-1].f_lineno}"
+
+
+class ControlledLoop:
+    """The loop of one `asyncio.run`; see the module. It refuses all other methods of a loop."""
+
+    def __init__(self, runtime: ControlledRuntime) -> None:
+        self._runtime = runtime
+        self.as_loop = cast("asyncio.AbstractEventLoop", self)
+        self._lazy = runtime.settings.time is TimeMode.LAZY
+        self._model = LoopModel(runtime)
+        self._handles: dict[int, deque[events.Handle]] = {}
+        self._timers: list[events.TimerHandle] = []
+        self._tasks: list[ModelTask[object]] = []
+        self._errors: list[BaseException] = []
+        self._names: dict[str, int] = {}
+        # The thread that makes the loop adds these, so each has the same number in every run.
+        self._serve("callbacks", self._serve_callbacks)
+        self._serve("timers", self._serve_timers)
+        self._unheard: set[int] = set()
+        self._made = 0
+        # The latest step that writes the loop.
+        self._event = -1
+        self._now = 0.0
+
+    def run(self, main: Coroutine[object, object, T]) -> T:
+        """Run a coroutine to its end, then cancel the tasks that remain, as `asyncio.run` does.
+
+        Raises the coroutine's exception, or else a task's exception that no code has retrieved.
+        """
+        task = self._new_task(main, None, None)
+        try:
+            return self._run_to_end(task)
+        except UnwindError:
+            for left in self._tasks:
+                with suppress(BaseException):
+                    # The coroutine was not awaited to its end, and never will be.
+                    left.get_coro().close()
+            raise
+
+    def __getattr__(self, name: str) -> NoReturn:
+        runtime = running()
+        if runtime is None or not hasattr(asyncio.AbstractEventLoop, name):
+            raise AttributeError(name)
+        raise reject(
+            runtime,
+            f"asks the event loop for {name}: {call_stack(inspect.currentframe())}",
+            "put a queue or a future in its place",
+        )
+
+    def _run_to_end(self, task: "ModelTask[T]") -> T:
+        while not task.done():
+            self._turn(task.number, task.place)
+        self._perform(lambda _: True, lambda: "cancel what is left", self._cancel_all)
+        self._perform(lambda state: not state.unended, lambda: "the loop is closed", self._close)
+        result = task.result()
+        for other in self._tasks:
+            # Python would log it: "Task exception was never retrieved".
+            error = None if other.cancelled() else other.exception()
+            if error is not None and other.number in self._unheard:
+                raise error
+        return result
+
+    def _cancel_all(self) -> None:
+        for task in self._tasks:
+            if not task.done():
+                task.cancel()
+
+    def _close(self) -> None:
+        self._unheard = {task.number for task in self._tasks if _is_unheard(task)}
+        self._timers.clear()
+        self._change(timers=0)
+
+    # The methods of a loop that tasks and asyncio's own code call.
+
+    def create_task(
+        self,
+        coro: Coroutine[object, object, T] | Generator[object, None, T],
+        *,
+        name: object = None,
+        context: Context | None = None,
+    ) -> ModelTask[T]:
+        """Return a new task, which has a thread of its own."""
+        assert isinstance(coro, Coroutine)
+        task = self._new_task(coro, name, context)
+
+        def body() -> None:
+            while not task.done():
+                self._turn(task.number, task.place)
+
+        self._serve(task.get_name(), body)
+        return task
+
+    def create_future(self) -> ModelFuture[object]:
+        """Return a new future."""
+        return ModelFuture(self._number(), self)
+
+    def call_soon(
+        self, callback: Callable[..., object], *args: object, context: Context | None = None
+    ) -> events.Handle:
+        """Schedule a callback for a turn of its task."""
+        handle = events.Handle(callback, args, self.as_loop, context)
+        owner: object = getattr(callback, "__self__", None)
+        key = owner.number if isinstance(owner, ModelTask) else _CALLBACKS
+        self._handles.setdefault(key, deque()).append(handle)
+        self._change(ready=self._model.state.ready | {key})
+        return handle
+
+    def call_soon_threadsafe(
+        self, callback: Callable[..., object], *args: object, context: Context | None = None
+    ) -> events.Handle:
+        """Schedule a callback, from any thread."""
+        add = partial(self.call_soon, callback, *args, context=context)
+        if events._get_running_loop() is self.as_loop:
+            return add()
+        made: list[events.Handle] = []
+        self._perform(lambda _: True, lambda: "wake the loop", lambda: made.append(add()))
+        return made[0]
+
+    def call_later(
+        self,
+        delay: float,
+        callback: Callable[..., object],
+        *args: object,
+        context: Context | None = None,
+    ) -> events.TimerHandle:
+        """Schedule a callback after a delay in seconds."""
+        return self.call_at(self._now + delay, callback, *args, context=context)
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[..., object],
+        *args: object,
+        context: Context | None = None,
+    ) -> events.TimerHandle:
+        """Schedule a callback at a time."""
+        handle = events.TimerHandle(when, callback, args, self.as_loop, context)
+        self._timers.append(handle)
+        self._change(timers=len(self._timers))
+        return handle
+
+    def _timer_handle_cancelled(self, handle: events.TimerHandle) -> None:
+        if handle in self._timers:
+            self._timers.remove(handle)
+            self._change(timers=len(self._timers))
+
+    def time(self) -> float:
+        """Return the time in seconds: that of the latest timer that has fired."""
+        return self._now
+
+    def call_exception_handler(self, context: dict[str, object]) -> None:
+        """Record an exception of a callback as the failure of its turn."""
+        error = context.get("exception")
+        if isinstance(error, BaseException) and not isinstance(error, UnwindError):
+            self._errors.append(error)
+
+    def get_debug(self) -> bool:
+        """Return False: the run itself shows everything."""
+        return False
+
+    def is_running(self) -> bool:
+        """Return True."""
+        return True
+
+    def is_closed(self) -> bool:
+        """Return False."""
+        return False
+
+    def run_in_executor(
+        self, executor: object, func: Callable[..., T], *args: object
+    ) -> asyncio.Future[T]:
+        """Run a function on a thread, of the executor if one is given."""
+        submit: Callable[..., Future[T]] = getattr(executor, "submit", _on_a_thread)
+        return asyncio.wrap_future(submit(func, *args), loop=self.as_loop)
+
+    def cancel_at_any_time(self, task: ModelTask[T]) -> None:
+        """Add a thread that cancels the task at any time; see `cancel_anywhere`."""
+
+        def stop() -> None:
+            task.cancel()
+
+        def body() -> None:
+            self._perform(
+                lambda _: True,
+                lambda: f"cancel {task.get_name()}",
+                stop,
+            )
+
+        self._serve(f"cancels {task.get_name()}", body)
+
+    # Turns.
+
+    def _number(self) -> int:
+        self._made += 1
+        return self._made
+
+    def _change(
+        self,
+        *,
+        ready: frozenset[int] | None = None,
+        timers: int | None = None,
+        unended: frozenset[int] | None = None,
+        busy: bool | None = None,
+    ) -> None:
+        """Change the state as part of a step that writes the loop; make a new step if needed."""
+        if self._runtime.event != self._event and self._runtime.current is not None:
+            self._runtime.perform(Note(self._model))
+            self._event = self._runtime.event
+        state = self._model.state
+        self._model.become(
+            LoopState(
+                ready=state.ready if ready is None else ready,
+                timers=state.timers if timers is None else timers,
+                unended=state.unended if unended is None else unended,
+                busy=state.busy if busy is None else busy,
+            )
+        )
+
+    def _new_task(
+        self, coro: Coroutine[object, object, T], name: object, context: Context | None
+    ) -> ModelTask[T]:
+        given = str(name or getattr(coro, "__name__", "task"))
+        count = self._names[given] = self._names.get(given, 0) + 1
+        number = self._number()
+        self._change(unended=self._model.state.unended | {number})
+        name = given if count == 1 else f"{given}-{count}"
+        task = ModelTask(number, coro, self, name, context)
+        self._tasks.append(cast("ModelTask[object]", task))
+        return task
+
+    def _serve(self, name: str, body: Callable[[], None]) -> None:
+        """Add a thread for a task, the timers or the callbacks."""
+        runtime = self._runtime
+        handle = ThreadHandle(runtime, runtime.clock, body, name)
+        handle.daemon = True
+        runtime.spawn(handle, runtime.caller())
+
+    def _serve_callbacks(self) -> None:
+        while True:
+            self._turn(_CALLBACKS, lambda: "a callback")
+
+    def _serve_timers(self) -> None:
+        while True:
+            self._perform(self._may_fire, lambda: "the next timer", self._fire, Chance)
+
+    def _may_fire(self, state: LoopState) -> bool:
+        return state.timers > 0 and not (self._lazy and state.ready)
+
+    def _fire(self) -> None:
+        first = min(timer.when() for timer in self._timers)
+        due = [timer for timer in self._timers if timer.when() == first]
+        timer = due[self._runtime.choose(len(due)) if len(due) > 1 else 0]
+        self._timers.remove(timer)
+        self._change(timers=len(self._timers))
+        self._now = max(self._now, first)
+        timer._run()
+
+    def _turn(self, key: int, place: Callable[[], str]) -> None:
+        """Wait until a callback of `key` is ready, and run it."""
+        self._perform(lambda state: key in state.ready, place, partial(self._run_next, key))
+
+    def _run_next(self, key: int) -> None:
+        handles = self._handles[key]
+        handle = handles.popleft()
+        if not handles:
+            self._change(ready=self._model.state.ready - {key})
+        if not handle.cancelled():
+            handle._run()
+
+    def _perform(
+        self,
+        may: Callable[[LoopState], bool],
+        say: Callable[[], str],
+        action: Callable[[], None],
+        kind: type[Turn] = Turn,
+    ) -> None:
+        """Make one step of the loop; raises an exception of its callbacks."""
+        model, runtime = self._model, self._runtime
+        runtime.perform(kind(model, may, say))
+        self._event = runtime.event
+        thread = runtime.caller()
+        thread.now_ms = Millis(max(thread.now_ms, round(self._now * 1000)))
+        before = events._get_running_loop()
+        events._set_running_loop(self.as_loop)
+        try:
+            action()
+        finally:
+            events._set_running_loop(before)
+        ended = {task.number for task in self._tasks if task.done()}
+        self._change(busy=False, unended=self._model.state.unended - ended)
+        if self._errors:
+            raise self._errors.pop()
+
+
+def run(main: Coroutine[object, object, T], *, debug: bool | None = None) -> T:
+    """Run a coroutine as `asyncio.run` does, on a loop of the current run if there is one."""
+    runtime = running()
+    if runtime is None or runtime.current is None:
+        return real_run(main, debug=debug)
+    return ControlledLoop(runtime).run(main)
+
+
+def cancel_anywhere(task: asyncio.Task[T]) -> None:
+    """Have a task cancelled at any of its awaits, or not at all: each in some class of runs."""
+    loop = task.get_loop()
+    if isinstance(task, ModelTask) and isinstance(loop, ControlledLoop):
+        loop.cancel_at_any_time(task)
+
+
+real_run = asyncio.run
+
+
+def _is_unheard(task: ModelTask[T]) -> bool:
+    """Tell whether a task raised an exception that no code has retrieved."""
+    return task.done() and bool(getattr(task, "_log_traceback", False))
+
+
+def _on_a_thread(function: Callable[..., T], *args: object) -> Future[T]:
+    future: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(function(*args))
+        except Exception as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, name="executor", daemon=True).start()
+    return future

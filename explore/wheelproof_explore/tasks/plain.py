@@ -1,0 +1,59 @@
+"""Programs that are written against `threading` and need not mention this project."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import TypeGuard, cast
+
+from wheelproof_explore.program import Program, Scenario
+from wheelproof_explore.tasks.loop import run
+
+
+def threading_program(
+    name: str, given: object, instrument: Sequence[str] = (), *, steps: bool = False
+) -> Program | None:
+    """Return `given` as a program with patched `threading`; None if it cannot be one.
+
+    A function that declares or uses a Scenario sets up a run; any other function is the main thread
+    of a run.
+    """
+    if isinstance(given, Program):
+        program = given
+    elif _sets_up(given):
+        program = Program(name=name, summary="", build=given)
+    elif _is_action(given):
+        program = Program(name=name, summary="", build=_main(given))
+    else:
+        return None
+    seen = tuple(instrument) or program.instrument
+    steps = steps or program.accesses_are_steps
+    return replace(
+        program, name=name, patch_threading=True, instrument=seen, accesses_are_steps=steps
+    )
+
+
+def _sets_up(given: object) -> TypeGuard[Callable[[], Scenario]]:
+    result: object = getattr(given, "__annotations__", {}).get("return")
+    names: object = getattr(getattr(given, "__code__", None), "co_names", ())
+    said = result in (Scenario, "Scenario") or (isinstance(names, tuple) and "Scenario" in names)
+    return callable(given) and said
+
+
+def _is_action(given: object) -> TypeGuard[Callable[[], object]]:
+    return callable(given)
+
+
+def _main(action: Callable[[], object]) -> Callable[[], Scenario]:
+    # `wraps` leads to the source of the action, which identifies this program.
+    @wraps(action)
+    def build() -> Scenario:
+        def main() -> None:
+            result = action()
+            if isinstance(result, Scenario):
+                raise TypeError("it returns a Scenario: say so, `-> Scenario`")
+            if isinstance(result, Coroutine):
+                run(cast("Coroutine[object, object, object]", result))
+
+        return Scenario(threads={"main": main})
+
+    return build

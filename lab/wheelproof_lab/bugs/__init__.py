@@ -1,0 +1,1 @@
+"""The known bugs: real defects, brought back in variants of the reference."""

@@ -1,0 +1,56 @@
+"""The proofs of the purgatory, and their ties to the modules."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from wheelproof_lab.prove.purgatory import completion
+from wheelproof_lab.prove.system import Proof, Tables, Tie
+from wheelproof_lab.prove.tables import Written, read
+from wheelproof_spec.tlc.states.values import ModelValue, Value, make_function
+
+_NONE = ModelValue(name="None")
+
+
+def _list(name: str) -> Value:
+    """Return the module's value of a list: ``k1.2`` is the second list of k1."""
+    key, _, number = name.partition(".")
+    return (key, int(number))
+
+
+def _purgatory() -> Proof:
+    written = Written(read(__file__, "purgatory.toml", "exactly_once.toml"))
+    proof = written.proof()
+
+    def hidden(tables: Tables) -> dict[str, Value]:
+        def one_list(name: str) -> Value:
+            found = written.pairs(tables, name).items()
+            return make_function((key, _list(some[0]) if some else _NONE) for key, some in found)
+
+        def sequences(name: str) -> Iterable[tuple[str, Value]]:
+            return ((key, tuple(some)) for key, some in written.pairs(tables, name).items())
+
+        return {
+            "watchersOf": one_list("watchersOf"),
+            "list": one_list("list"),
+            "content": make_function((_list(key), some) for key, some in sequences("content")),
+            "todo": make_function(sequences("todo")),
+        }
+
+    tie = Tie(
+        module="MCPurgatory",
+        constants={
+            "Discipline": "exclusive",
+            "Operations": frozenset({"op1"}),
+            "Keys": frozenset({"k1"}),
+            "Purgers": frozenset(),
+            "PurgeInterval": 0,
+        },
+        fields=written.named("Watchers Triggers Cancellers Timers Closers OperationOf Makes KeyOf"),
+        overrides={"KeysOf": "MCKeysOf"},
+        instance=proof.instance,
+        hidden=hidden,
+    )
+    return replace(proof, tie=tie)
+
+
+PROOFS = (*completion.PROOFS, _purgatory())

@@ -1,0 +1,318 @@
+"""Asks z3 whether some terms can hold together, and returns a state in which they do.
+
+A state from z3 has finitely many elements, and the evaluator checks it once more: it is a
+counterexample only if both agree.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import z3
+
+from wheelproof_lab.prove.finite import Finite, Places, Scalar, State
+from wheelproof_lab.prove.products import (
+    by_cases,
+    choice_in,
+    facts,
+    monomials,
+    of_constants,
+)
+from wheelproof_lab.prove.terms import BOOL, INT, Field, Kind, Sort, Term
+
+_ENUMERATIONS: dict[Sort, tuple[z3.SortRef, dict[str, z3.ExprRef]]] = {}
+
+_STEPS_A_SECOND = 3_000_000
+"""z3's own steps for a second of a limit: so a limit ends in the same place on any computer."""
+_LARGEST = 2**32 - 1
+_SMALL_S = 0.5
+_FEW = 5
+"""The most elements of each sort in a state that is searched before a larger one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A state in which all terms hold, and the values of the parameters."""
+
+    world: Finite
+    state: State
+    given: Places
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Whether terms can hold together: impossible, a sample, or the reason why it is unknown."""
+
+    impossible: bool = False
+    sample: Sample | None = None
+    unknown: str = ""
+
+
+class Language:
+    """The fields of a system and its terms, translated for the solver."""
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        if len({field.name for field in fields}) < len(fields):
+            raise ValueError("two fields have the same name")
+        self.fields = tuple(fields)
+        self.sums: dict[Term, z3.ExprRef] = {}
+        self._products: list[tuple[z3.ExprRef, z3.ExprRef, z3.ExprRef]] = []
+        self._products_known = 0
+        self._facts: list[z3.ExprRef] = []
+        self._functions = {field: _declared(field) for field in fields}
+        # A term is kept with its translation, so that no other term gets its `id`.
+        self._known: dict[int, tuple[Term, z3.ExprRef]] = {}
+
+    def value(self, field: Field, places: Sequence[z3.ExprRef]) -> z3.ExprRef:
+        """Return the solver's value of a field at some elements."""
+        return self._functions[field](*places)
+
+    def facts(self) -> Sequence[z3.ExprRef]:
+        """Return the facts about the products of unknowns."""
+        if len(self._products) > self._products_known:
+            self._products_known = len(self._products)
+            self._facts = list(facts(self._products))
+        return self._facts
+
+    def definitions(self) -> Sequence[z3.ExprRef]:
+        """Return the equations that define the products."""
+        return [z3.Not(z3.Distinct(left * right, value)) for left, right, value in self._products]
+
+    def _product(self, term: Term, variables: Mapping[str, z3.ExprRef]) -> z3.ExprRef:
+        choice = choice_in(term)
+        if choice is not None:
+            return self.translated(by_cases(term, choice), variables)
+        result = z3.IntVal(0)
+        for coefficient, factors in monomials(term):
+            known = [self.translated(factor, variables) for factor in factors]
+            if len(known) == 2:
+                known = [self._unknown_product(known[0], known[1])]
+            result = result + of_constants(coefficient, known)
+        return result
+
+    def _unknown_product(self, left: z3.ExprRef, right: z3.ExprRef) -> z3.ExprRef:
+        for one, other, value in self._products:
+            if (one.eq(left) and other.eq(right)) or (one.eq(right) and other.eq(left)):
+                return value
+        value = z3.Const(f"product {len(self._products)}", z3.IntSort())
+        self._products.append((left, right, value))
+        return value
+
+    def closed(self, term: Term) -> z3.ExprRef:
+        """Return the translation of a term without free variables."""
+        if id(term) not in self._known:
+            self._known[id(term)] = term, self.translated(term, {})
+        return self._known[id(term)][1]
+
+    def translated(self, term: Term, variables: Mapping[str, z3.ExprRef]) -> z3.ExprRef:
+        """Return the translation of a term, with `variables` in place of its free variables."""
+        if term.kind in (Kind.ALL, Kind.SOME):
+            assert term.variable is not None
+            name = str(term.variable.value)
+            variable = z3.Const(name, _sort(term.variable.sort))
+            body = self.translated(term.parts[0], {**variables, name: variable})
+            return (z3.ForAll if term.kind is Kind.ALL else z3.Exists)([variable], body)
+        if term.kind is Kind.SUM:
+            return self._sum(term)
+        parts = [self.translated(part, variables) for part in term.parts]
+        match term.kind:
+            case Kind.VALUE:
+                return _value(term)
+            case Kind.VARIABLE:
+                return variables[str(term.value)]
+            case Kind.FIELD:
+                assert term.field is not None
+                return self.value(term.field, parts)
+            case Kind.NOT:
+                return z3.Not(parts[0])
+            case Kind.AND:
+                return z3.And(*parts)
+            case Kind.OR:
+                return z3.Or(*parts)
+            case Kind.IF:
+                return z3.If(parts[0], parts[1], parts[2])
+            case Kind.EQUAL:
+                return z3.Not(z3.Distinct(*parts))
+            case Kind.LESS:
+                return parts[0] < parts[1]
+            case Kind.PLUS:
+                return parts[0] + parts[1]
+            case Kind.TIMES:
+                return self._product(term, variables)
+            case _:
+                raise ValueError(f"{term.kind} cannot be asked of the solver")
+
+    def _sum(self, term: Term) -> z3.ExprRef:
+        if term not in self.sums:
+            self.sums[term] = z3.Const(f"sum {len(self.sums)}", z3.IntSort())
+        return self.sums[term]
+
+
+class Question:
+    """Terms that are asked together; terms that are added after `push` are dropped by `pop`."""
+
+    def __init__(self, language: Language, parameters: Sequence[Term], seconds: float) -> None:
+        # The simple solver keeps every field; others eliminate some, and have no value for them.
+        self._solver = z3.SimpleSolver()
+        self._seconds = seconds
+        self._limit(seconds)
+        self._language = language
+        self._known: list[list[Term]] = [[]]
+        self._given = {
+            str(parameter.value): z3.Const(f"given {parameter.value}", _sort(parameter.sort))
+            for parameter in parameters
+        }
+        self._parameters = tuple(parameters)
+
+    def assume(self, *terms: Term) -> None:
+        """Add terms that contain no parameter."""
+        self._known[-1] += terms
+        self._solver.add(*map(self._language.closed, terms))
+
+    def add(self, *terms: Term) -> None:
+        """Add terms."""
+        self._known[-1] += terms
+        for term in terms:
+            self._solver.add(self._language.translated(term, self._given))
+
+    def push(self) -> None:
+        """Begin a part that `pop` drops."""
+        self._solver.push()
+        self._known.append([])
+
+    def pop(self) -> None:
+        """Drop the terms that were added since the last `push`."""
+        self._solver.pop()
+        self._known.pop()
+
+    def ask(self, *, small: bool = True) -> Answer:
+        """Return whether all added terms can hold together, in a `small` state if possible."""
+        self._solver.push()
+        self._solver.add(*self._language.facts())
+        result = self._solver.check()
+        if result != z3.unsat:
+            self._solver.add(*self._language.definitions())
+            result = self._solver.check()
+        answer = self._answer(result, small=small)
+        self._solver.pop()
+        return answer
+
+    def _answer(self, result: z3.CheckSatResult, *, small: bool) -> Answer:
+        if result == z3.unsat:
+            return Answer(impossible=True)
+        if result == z3.sat:
+            sample = self._small_sample() if small else self._sample(self._solver.model())
+            for term in (one for some in self._known for one in some):
+                if not sample.world.value(term, sample.state, dict(sample.given)):
+                    return Answer(unknown="the solver's state is none where it is evaluated")
+            return Answer(sample=sample)
+        return Answer(unknown=f"{self._solver.reason_unknown()} within {self._seconds:g} s")
+
+    def _small_sample(self) -> Sample:
+        """Return a state with few elements if there is one, else any."""
+        shown = self._sample(self._solver.model())
+        self._limit(min(self._seconds, _SMALL_S))
+        for number in range(1, _FEW + 1):
+            self._solver.push()
+            for sort in self._sorts():
+                few = [z3.Const(f"{sort.name} {one}", _sort(sort)) for one in range(number)]
+                element = z3.Const("element", _sort(sort))
+                among = z3.Or(*(z3.Not(z3.Distinct(element, one)) for one in few))
+                self._solver.add(z3.ForAll([element], among))
+            found = self._solver.check() == z3.sat
+            sample = self._sample(self._solver.model()) if found else shown
+            self._solver.pop()
+            if found:
+                shown = sample
+                break
+        self._limit(self._seconds)
+        return shown
+
+    def _limit(self, seconds: float) -> None:
+        self._solver.set("rlimit", min(max(int(seconds * _STEPS_A_SECOND), 1), _LARGEST))
+
+    def _sample(self, model: z3.ModelRef) -> Sample:
+        universe: dict[Sort, Sequence[z3.ExprRef]] = {}
+        for sort in self._sorts():
+            known = model.get_universe(_sort(sort))
+            universe[sort] = known or [z3.Const(f"a {sort.name}", _sort(sort))]
+        world = Finite(
+            self._language.fields,
+            {
+                sort: [f"{sort.name.lower()}{number}" for number in range(1, len(some) + 1)]
+                for sort, some in universe.items()
+            },
+        )
+
+        def value(term: z3.ExprRef, sort: Sort) -> Scalar:
+            found = model.eval(term, model_completion=True)
+            if sort == BOOL:
+                return z3.is_true(found)
+            if sort == INT:
+                return found.as_long()
+            if sort.words:
+                words = _enumeration(sort)[1]
+                return next(word for word, each in words.items() if each.eq(found))
+            return next((number for number, each in enumerate(universe[sort]) if each.eq(found)), 0)
+
+        state = [
+            value(
+                self._language.value(
+                    field,
+                    [universe[sort][at] for sort, at in zip(field.sorts, place, strict=True)],
+                ),
+                field.result,
+            )
+            for field in self._language.fields
+            for place in world.places(field)
+        ]
+        given = {
+            name: int(value(self._given[name], parameter.sort))
+            for name, parameter in zip(self._given, self._parameters, strict=True)
+        }
+        for term, ghost in self._language.sums.items():
+            shown = world.value(term, tuple(state))
+            world.others[term] = model.eval(ghost, model_completion=True).as_long() - int(shown)
+        world.forget()
+        return Sample(world=world, state=tuple(state), given=given)
+
+    def _sorts(self) -> tuple[Sort, ...]:
+        of_fields = (sort for field in self._language.fields for sort in field.sorts)
+        of_parameters = (parameter.sort for parameter in self._parameters)
+        found = dict.fromkeys((*of_fields, *of_parameters))
+        return tuple(sort for sort in found if sort not in (BOOL, INT) and not sort.words)
+
+
+def version() -> str:
+    """Return the version of the solver."""
+    return z3.get_version_string()
+
+
+def _declared(field: Field) -> z3.FuncDeclRef:
+    return z3.Function(field.name, *map(_sort, field.sorts), _sort(field.result))
+
+
+def _sort(sort: Sort) -> z3.SortRef:
+    if sort == BOOL:
+        return z3.BoolSort()
+    if sort == INT:
+        return z3.IntSort()
+    return _enumeration(sort)[0] if sort.words else z3.DeclareSort(sort.name)
+
+
+def _enumeration(sort: Sort) -> tuple[z3.SortRef, dict[str, z3.ExprRef]]:
+    if sort not in _ENUMERATIONS:
+        # Two enumerations must not share the name of a word.
+        number = len(_ENUMERATIONS)
+        made, values = z3.EnumSort(
+            f"{sort.name} {number}", [f"{word} {number}" for word in sort.words]
+        )
+        _ENUMERATIONS[sort] = made, dict(zip(sort.words, values, strict=True))
+    return _ENUMERATIONS[sort]
+
+
+def _value(term: Term) -> z3.ExprRef:
+    if term.sort == BOOL:
+        return z3.BoolVal(bool(term.value))
+    if term.sort == INT:
+        return z3.IntVal(int(term.value))
+    return _enumeration(term.sort)[1][str(term.value)]

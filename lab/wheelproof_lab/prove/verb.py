@@ -1,0 +1,109 @@
+"""The verb `wheelproof prove`: inductive invariants, for any number of threads."""
+
+import argparse
+import os
+import sys
+from collections import Counter
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import TYPE_CHECKING
+
+from wheelproof_spec.app.processes import pool_of
+from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.arguments import unknown
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.terminal import coloured
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wheelproof_lab.prove.system import Proof
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb and its arguments."""
+    verbs.own("prove", run, {"--jobs": {"default": os.cpu_count() or 1}})
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb; the exit code is that of the worst verdict."""
+    from wheelproof_lab.prove.all_proofs import proofs
+
+    if arguments.list:
+        for proof in proofs():
+            print(f"{proof.name:36} {proof.summary}")
+        return ExitCode.PASS
+    if arguments.all == bool(arguments.proofs):
+        raise UsageError("name the proofs to make, or give --all; --list lists them")
+    chosen = _select(proofs(), ["*"] if arguments.all else arguments.proofs)
+    # The solver is imported only here, where it is needed.
+    from wheelproof_lab.prove.solver import version
+
+    results: list[CheckResult] = []
+
+    def tell(result: CheckResult) -> None:
+        results.append(result)
+        if not arguments.quiet:
+            print(coloured(_line(result), sys.stdout), flush=True)
+            if result.details and (arguments.details or result.verdict is not Verdict.PASS):
+                print(result.details)
+
+    interrupted = False
+    try:
+        names = [one.name for one in chosen]
+        for found in proved(names, jobs=arguments.jobs, seconds=arguments.seconds):
+            tell(found)
+    except KeyboardInterrupt:
+        interrupted = True
+    verdicts = [result.verdict for result in results]
+    verdict = overall([*verdicts, Verdict.INCONCLUSIVE] if interrupted else verdicts)
+    counts = Counter(verdicts)
+    ended = ", ".join(f"{counts[one]} {one.value}" for one in Verdict if counts[one])
+    line = f"{verdict.value}: {len(results)} obligations of {len(chosen)} proofs: {ended or 'none'}"
+    result = Result(
+        verb="prove",
+        verdict=verdict,
+        checks=results,
+        line=f"{line}; interrupted" if interrupted else line,
+        text=f"{line}; interrupted" if interrupted else line,
+        given={
+            "proofs": [proof.name for proof in chosen],
+            "seconds": arguments.seconds,
+            "z3": version(),
+        },
+    )
+    return publish(result, arguments)
+
+
+def proved(names: list[str], *, jobs: int = 1, seconds: float) -> "Iterator[CheckResult]":
+    """Yield the result of each obligation of the proofs, in their order.
+
+    Each proof has its own process: earlier formulas in the same process change where z3 looks
+    first, and so whether it comes to an end.
+    """
+    with pool_of(min(jobs, len(names)), tasks=1) as pool:
+        for results in pool.imap(partial(_carried_out, seconds), names):
+            yield from results
+
+
+def _carried_out(seconds: float, name: str) -> list[CheckResult]:
+    from wheelproof_lab.prove.all_proofs import proofs
+    from wheelproof_lab.prove.obligations import carry_out
+
+    (proof,) = _select(proofs(), [name])
+    return carry_out(proof, seconds=seconds)
+
+
+def _select(proofs: "tuple[Proof, ...]", patterns: list[str]) -> "list[Proof]":
+    for pattern in patterns:
+        if not any(fnmatchcase(proof.name, pattern) for proof in proofs):
+            raise UsageError(unknown("prove", pattern, [proof.name for proof in proofs]))
+    return [
+        proof for proof in proofs if any(fnmatchcase(proof.name, pattern) for pattern in patterns)
+    ]
+
+
+def _line(result: CheckResult) -> str:
+    return f"{result.group}: {result.name}: {result.verdict.value}, {result.summary}"

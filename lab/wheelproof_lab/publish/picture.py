@@ -1,0 +1,90 @@
+"""The picture of the README: a counterexample, a lane for each thread.
+
+``python -m wheelproof_lab.publish.picture`` renews it; a test compares it.
+"""
+
+import sys
+from itertools import groupby
+
+from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_lab.worlds.all_programs import find_program
+from wheelproof_spec.app.pages.environment import renew
+from wheelproof_spec.base.drawing import Markup, element
+
+PAGE = "docs/examples/counterexample.svg"
+PROGRAM = "bug/test-then-submit"
+
+_TITLE = "A cancel returns, and the task runs all the same"
+_LANE, _LINE, _LEFT, _TOP = 400, 18, 40, 84
+_SHOWN = 4
+"""The number of steps shown at each end of a block that a thread runs without interruption."""
+_STYLE = """
+text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328 }
+.title { font: 600 16px system-ui, sans-serif } .soft { fill: #59636e } .switch { fill: #b35900 }
+.ground { fill: #ffffff } .lane { fill: #ddf4ff } .edge { stroke: #b35900; stroke-width: 2 }
+@media (prefers-color-scheme: dark) {
+text { fill: #f0f6fc } .soft { fill: #9198a1 } .switch { fill: #f0883e }
+.ground { fill: #0d1117 } .lane { fill: #12314f } .edge { stroke: #f0883e } }
+"""
+
+
+def render() -> str:
+    """Return the picture."""
+    options = Options(engine=Engine.OPTIMAL)
+    found = explore(find_program(PROGRAM), options).counterexample
+    assert found is not None, f"{PROGRAM} has to fail"
+    lane_of = {name: number for number, name in enumerate(found.threads)}
+    switched = {step for step, _, _ in found.deviations}
+    drawn: list[Markup] = []
+    y = _TOP
+    numbered = enumerate(found.steps, start=1)
+    for name, group in groupby(numbered, key=lambda numbered_step: numbered_step[1].thread):
+        block = list(group)
+        x = _LEFT + _LANE * lane_of[name]
+        shown = [(f"{number:>2}  {step.text}", number in switched) for number, step in block]
+        if len(shown) > 2 * _SHOWN + 1:
+            between = f"    ... {len(shown) - 2 * _SHOWN} steps"
+            shown[_SHOWN:-_SHOWN] = [(between, False)]
+        height = _LINE * len(shown)
+        drawn.append(
+            element("rect", class_="lane", x=x - 8, y=y - 13, width=_LANE - 8, height=height, rx=4)
+        )
+        for text, is_switch in shown:
+            if is_switch:
+                drawn.append(_line(_LEFT - 8, y - 14, _LEFT + _LANE * len(lane_of) - 16))
+                drawn.append(_text("switch", _LEFT, y, "the only switch of threads"))
+            drawn.append(_text("soft" if "..." in text else "", x, y, text))
+            y += _LINE
+    heads = [
+        _text("soft", _LEFT + _LANE * number, _TOP - 24, f"thread {name}")
+        for name, number in lane_of.items()
+    ]
+    width, height = _LEFT + _LANE * len(lane_of), y + 22
+    end = "the task ran 1 times and was cancelled 1 times: on Kafka 4.4.0 as well"
+    picture = element(
+        "svg",
+        element("title", _TITLE),
+        element("style", Markup(_STYLE)),
+        element("rect", class_="ground", width=width, height=height, rx=6),
+        _text("title", _LEFT - 8, 32, _TITLE),
+        *heads,
+        *drawn,
+        _text("switch", _LEFT - 8, y + 6, end),
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        role="img",
+    )
+    return f"{picture}\n"
+
+
+def _text(kind: str, x: int, y: int, content: str) -> Markup:
+    return element("text", content, class_=kind, x=x, y=y, style="white-space: pre")
+
+
+def _line(left: int, y: int, right: int) -> Markup:
+    return element("line", class_="edge", x1=left, y1=y, x2=right, y2=y)
+
+
+if __name__ == "__main__":
+    sys.exit(renew(PAGE, render))

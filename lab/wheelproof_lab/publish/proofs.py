@@ -1,0 +1,51 @@
+"""`python -m wheelproof_lab.publish.proofs`: renews docs/proofs/README.md and the TLA+ clauses.
+
+Both are made from the proofs themselves, so they cannot differ from what is proved.
+"""
+
+import sys
+from collections.abc import Mapping
+
+from wheelproof_lab.prove.all_proofs import proofs
+from wheelproof_lab.prove.system import Proof
+from wheelproof_lab.prove.tla import module_text
+from wheelproof_spec.app.pages.environment import markdown, renew
+from wheelproof_spec.base.resources import required_checkout
+from wheelproof_spec.base.results.reports import write_text
+
+PAGE = "docs/proofs/README.md"
+
+
+def render() -> str:
+    """Return the page as Markdown."""
+    made = proofs()
+    total = {
+        "actions": sum(len(proof.system.actions) for proof in made),
+        "clauses": sum(len(proof.clauses) for proof in made),
+        "obligations": sum(proof.size() for proof in made),
+    }
+    return markdown("proofs", proofs=made, total=total)
+
+
+def modules() -> Mapping[str, str]:
+    """Return the TLA+ modules of the clauses, by their paths below the folder of the modules."""
+    grouped: dict[str, list[Proof]] = {}
+    for proof in proofs():
+        grouped.setdefault(proof.clauses_in, []).append(proof)
+    found: dict[str, str] = {}
+    for path, some in grouped.items():
+        name = path.rpartition("/")[2]
+        header = "Made by python -m wheelproof_lab.publish.proofs: what z3 proves for any number."
+        found[f"{path}.tla"] = module_text(name, name.removesuffix("Proof"), header, some)
+    return found
+
+
+def main() -> int:
+    """Write the page and the modules."""
+    for path, text in modules().items():
+        write_text(required_checkout() / "tla" / path, text)
+    return renew(PAGE, render)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""All programs of the laboratory, by what they must do."""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from wheelproof_explore.program import Program
+from wheelproof_lab.worlds import accumulator, buffer_pool, catalog, purgatory, replication, timer
+from wheelproof_spec.base.errors import UsageError
+
+PASSING: Mapping[str, Sequence[Program]] = {
+    "timer": timer.PROGRAMS,
+    "purgatory": purgatory.PROGRAMS,
+    "replication": replication.PROGRAMS,
+    "buffer_pool": buffer_pool.PROGRAMS,
+    "accumulator": accumulator.PROGRAMS,
+}
+"""The programs of each component that have to pass."""
+PAIRS: Mapping[str, Sequence[Program]] = {
+    "timer": timer.PAIRS,
+    "purgatory": purgatory.PAIRS,
+    "replication": replication.PAIRS,
+    "buffer_pool": buffer_pool.PAIRS,
+    "accumulator": accumulator.PAIRS,
+}
+"""The programs of each component that let two operations meet; they have to pass."""
+FAILING: Mapping[str, Sequence[Program]] = {
+    "timer": timer.FAILING,
+    "purgatory": purgatory.FAILING,
+    "replication": replication.FAILING,
+    "buffer_pool": buffer_pool.FAILING,
+    "accumulator": accumulator.FAILING,
+}
+"""The programs of each component that have to fail: known bugs put back."""
+
+_PASS, _FAIL = "pass", "fail"
+BY_DUTY: Mapping[str, Sequence[Program]] = {
+    _PASS: (*catalog.PASSING, *(program for each in PASSING.values() for program in each)),
+    _FAIL: (*catalog.FAILING, *(program for each in FAILING.values() for program in each)),
+    "pass with --engine graph": (*catalog.FOR_EVER, *timer.GRAPH_PROGRAMS),
+    "fail with --engine graph": (*catalog.FOR_EVER_BUGS, *timer.FAILING_GRAPH_PROGRAMS),
+}
+"""All programs but the pairs; those of the last two only graph mode can judge."""
+
+
+def passing_programs() -> Sequence[Program]:
+    """Return every program that has to pass, first the programs of no component."""
+    return BY_DUTY[_PASS]
+
+
+def failing_programs() -> Sequence[Program]:
+    """Return every program that has to fail: classic mistakes, and known bugs put back."""
+    return BY_DUTY[_FAIL]
+
+
+def find_program(name: str) -> Program:
+    """Return the program of this name; raises UsageError for an unknown name."""
+    known = [program for group in (*BY_DUTY.values(), *PAIRS.values()) for program in group]
+    programs = {program.name: program for program in known}
+    if name not in programs:
+        near = get_close_matches(name, programs, n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise UsageError(
+            f"no program {name!r}; {meant}wheelproof explore --list names all; your own is named "
+            "module:attribute"
+        )
+    return programs[name]

@@ -1,0 +1,26 @@
+"""The programs of the purgatory for the model checker."""
+
+from wheelproof_explore.program import Program
+from wheelproof_lab.worlds.purgatory.completion import COMPLETION, FAILING_COMPLETION
+from wheelproof_lab.worlds.purgatory.on_timer import LEFT_IN_TIMER, ON_TIMER
+from wheelproof_lab.worlds.purgatory.purgatory import (
+    FAILING_PURGATORY,
+    PAIRS,
+    PURGATORY,
+)
+from wheelproof_lab.worlds.purgatory.users import (
+    EXCLUSIVE_EXPIRY,
+    FAILING_USERS,
+    PURGATORY_USERS,
+)
+
+PROGRAMS: tuple[Program, ...] = (*COMPLETION, *PURGATORY, *ON_TIMER, *PURGATORY_USERS)
+FAILING: tuple[Program, ...] = (
+    *FAILING_COMPLETION,
+    *FAILING_PURGATORY,
+    *FAILING_USERS,
+    EXCLUSIVE_EXPIRY,
+    LEFT_IN_TIMER,
+)
+
+__all__ = ["FAILING", "PAIRS", "PROGRAMS"]

@@ -1,1 +1,0 @@
-"""Campaigns of `wheelproof metamorphic`: the variations, their judges, and the kept results."""

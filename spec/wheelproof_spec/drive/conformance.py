@@ -1,0 +1,406 @@
+"""The driven conformance of a component: vectors, named cases, then fuzzed cases that shrink.
+
+The oracle judges cases, as for the reference; vectors contain the expected answers.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from wheelproof_spec.base.clause import clauses_of
+from wheelproof_spec.base.codec.bounds import Bounds
+from wheelproof_spec.base.codec.driven import DrivenWire
+from wheelproof_spec.base.codec.vocabulary import Wire
+from wheelproof_spec.base.component import AnyDefinition, Capability, Request
+from wheelproof_spec.base.history.lines import Vector
+from wheelproof_spec.base.port import UnjudgeableError, judge_call
+from wheelproof_spec.base.results.fuzz_report import FuzzFailure
+from wheelproof_spec.base.results.known_limits import KnownLimit, read_known_limits
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.verdicts import Verdict, overall
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
+from wheelproof_spec.drive.answers import answers_to
+from wheelproof_spec.drive.counting import CountingPort
+from wheelproof_spec.drive.drawn_cases import fuzz
+from wheelproof_spec.drive.driver.messages import Introduction, request_line
+from wheelproof_spec.drive.driver.port import DriverPort
+from wheelproof_spec.drive.driver.process import DriverFailedError
+from wheelproof_spec.drive.driver.session import DriverSession
+from wheelproof_spec.drive.must_fail import LiftedLimits
+from wheelproof_spec.drive.named_cases import (
+    FailedCase,
+    OtherProfiles,
+    SmallestCase,
+    lacking,
+)
+from wheelproof_spec.drive.plan import FUZZED_CASES, VECTORS, ConformancePlan
+from wheelproof_spec.drive.result import (
+    CaseResult,
+    ClauseCount,
+    ConformanceFailure,
+    ConformanceResult,
+    DriverTrouble,
+    NotApplicable,
+)
+from wheelproof_spec.drive.vector_run import (
+    VectorRunner,
+    VectorTally,
+    lines_of,
+    run_vectors,
+)
+
+INTERRUPTED = "interrupted; what was not finished is not judged"
+MOST_FAILURES = 5
+"""The run ends after so many failures of the driver: each may take as long as the time-out."""
+MOST_OF_A_KIND = 2
+"""Fuzzing, or running vectors, ends after so many failures of the driver: mostly they repeat."""
+
+
+def conform(
+    suite: AnySuite,
+    plan: ConformancePlan,
+    vectors: Sequence[Vector[object, object]] = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> ConformanceResult:
+    """Drive the implementation behind `plan.driver` and judge it by `suite`, `vectors` first.
+
+    `progress` gets the number of cases and of steps whenever a case begins. After the return or an
+    error, no process of the driver is left. An interruption (Ctrl-C) ends the run with a result:
+    unfinished cases are not judged.
+
+    Raises UsageError if the driver cannot be started and InputRejectedError if `plan.skip` is no
+    file of known limits.
+    """
+    known_limits = (
+        () if plan.skip is None else read_known_limits(plan.skip, suite.definition.may_be_limits())
+    )
+    vectors = tuple(vector for vector in vectors if vector.component == suite.definition.name)
+    started = time.monotonic()
+    with DriverSession(plan.driver, plan.limits) as session:
+        run = _Run(suite, plan, known_limits, vectors, session, progress)
+        try:
+            run.judge()
+            run.lift_known_limits()
+        except KeyboardInterrupt:
+            run.open_question = INTERRUPTED
+    return run.result(time.monotonic() - started)
+
+
+class _GivenUpError(Exception):
+    """The driver has failed too often."""
+
+
+class _FirstFailureError(Exception):
+    """The first failure was found, and the plan ends the run there."""
+
+
+class _Run:
+    """Drives an implementation as a plan says, and keeps the results."""
+
+    def __init__(
+        self,
+        suite: AnySuite,
+        plan: ConformancePlan,
+        known_limits: Sequence[KnownLimit],
+        vectors: Sequence[Vector[object, object]],
+        session: DriverSession,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        """Prepare to judge the implementation behind `session` by `suite`."""
+        self._suite = suite
+        self._plan = plan
+        self._definition = suite.definition
+        self._profile = suite.definition.profiles[0] if plan.profile is None else plan.profile
+        self._known_limits = known_limits
+        self._vectors = vectors
+        self._session = session
+        self._runner = VectorRunner(session, suite.definition, known_limits)
+        self._wire = DrivenWire(suite.definition)
+        self._port = CountingPort(DriverPort(session, self._wire.parse_answer), progress)
+        self._undeclared: tuple[Capability, ...] = ()
+        self._bounds: Bounds = {}
+        self._tally = self._new_tally()
+        self._introduction: Introduction | None = None
+        self._results: list[CaseResult] = []
+        self._not_applicable: list[NotApplicable] = []
+        self._failures: list[ConformanceFailure] = []
+        self._troubles: list[DriverTrouble] = []
+        self._passes_as: str | None = None
+        self.open_question: str | None = None
+
+    def judge(self) -> None:
+        """Drive all cases; `result` returns the outcome."""
+        try:
+            self._introduction = self._session.introduce()
+            self._accept(self._introduction)
+            if self.open_question is None:
+                self._run_vectors(self._introduction)
+                self._run_cases()
+                self._find_profile()
+                if not self._port.cases + self._runner.steps:
+                    self.open_question = "nothing was driven: no case is applicable"
+            self._port.calls.clear()
+            self._session.say_goodbye()
+        except DriverFailedError as failure:
+            self._note(failure, "", _lines(self._port.calls))
+        except UnjudgeableError as unknown:
+            self.open_question = str(unknown)
+        except _FirstFailureError:
+            pass
+        except _GivenUpError:
+            self.open_question = (
+                f"given up after {MOST_FAILURES} failures of the driver; the rest was not driven"
+            )
+
+    def lift_known_limits(self) -> None:
+        """If the plan asks for it, check that each known limit is still needed."""
+        plan = self._plan
+        if not plan.must_fail or plan.skip is None:
+            return
+        if self._troubles or self.open_question is not None:
+            return
+        fuzz_plan = FuzzPlan(cases=plan.cases, seed=plan.seed, repeat="")
+        lifted = LiftedLimits(
+            self._suite,
+            plan.driver,
+            self._profile,
+            fuzz_plan,
+            plan.limits,
+            self._undeclared,
+            self._bounds,
+        )
+        for result in lifted.check(plan.skip, self._known_limits):
+            self._results.append(result)
+
+    def result(self, seconds: float) -> ConformanceResult:
+        """Return the result of the run, which took `seconds`."""
+        return ConformanceResult(
+            component=self._definition.name,
+            profile=self._profile,
+            driver=self._plan.driver,
+            implementation=self._introduction,
+            seed=self._plan.seed,
+            cases=self._port.cases,
+            steps=self._port.steps + self._runner.steps,
+            seconds=seconds,
+            clauses=tuple(self._clause_counts()),
+            results=tuple(self._results),
+            not_applicable=tuple(self._not_applicable),
+            failures=tuple(self._failures),
+            troubles=tuple(self._troubles),
+            open_question=self.open_question,
+            passes_as=self._passes_as,
+            repeat=self._plan.repeat(self._definition.name, self._profile),
+        )
+
+    def _accept(self, introduction: Introduction) -> None:
+        """Adopt the contract, the capabilities and the bounds that the driver declares."""
+        definition = self._definition
+        self.open_question = _why_unsupported(definition, introduction)
+        if self._plan.profile is None and self.open_question is None:
+            self._profile = introduction.profiles.get(definition.name, self._profile)
+        self._undeclared = definition.undeclared(introduction.capabilities)
+        self._bounds = introduction.bounds.get(definition.name, {})
+        self._tally = self._new_tally()
+
+    def _new_tally(self, profile: str | None = None) -> Tally:
+        clauses = clauses_of(self._definition.clauses, Wire.DRIVEN, profile or self._profile)
+        limits = [*(limit.clause for limit in self._known_limits), *self._undeclared]
+        return Tally(clauses, limits, self._bounds)
+
+    def _run_vectors(self, introduction: Introduction) -> None:
+        if not self._plan.vectors:
+            return
+        started = time.monotonic()
+        tally = VectorTally()
+        # One iterator: a vector in which the driver failed is not run again.
+        waiting = iter(self._vectors)
+        verdicts = {Verdict.ERROR}
+        for _ in range(MOST_OF_A_KIND):
+            try:
+                run_vectors(self._runner, waiting, self._profile, introduction, tally)
+                verdicts.clear()
+                break
+            except DriverFailedError as failure:
+                self._survive(failure, VECTORS, lines_of(self._runner.asked))
+        for wrong in tally.failures[:1]:
+            lines = (f"vector {wrong.vector}", *wrong.lines)
+            self._fail(VECTORS, wrong.violation, lines)
+        self._report(VECTORS, started, overall([tally.verdict, *verdicts]), tally.summary)
+
+    def _run_cases(self) -> None:
+        scenarios = self._suite.scenarios()
+        for scenario in scenarios:
+            if scenario.limit is None:
+                self._run_scenario(scenario)
+        self._run_fuzz()
+        # Last, because drivers hang and crash here, and MOST_FAILURES failures end the run.
+        for scenario in scenarios:
+            if scenario.limit is not None:
+                self._run_scenario(scenario)
+
+    def _run_scenario(self, scenario: Scenario[Request]) -> None:
+        needs = lacking(self._suite, scenario, self._tally)
+        if needs:
+            for need in filter(self._tally.skips, needs):
+                self._tally.tests(need)
+            self._not_applicable.append(NotApplicable(case=scenario.name, needs=needs))
+            return
+        started = time.monotonic()
+        try:
+            failed = self._drive(scenario.calls, self._tally)
+        except DriverFailedError as failure:
+            self._survive(failure, scenario.name, _lines(self._port.calls))
+            return
+        if failed is not None:
+            failed = failed if self._plan.first_failure else self._small(failed, scenario.name)
+            self._fail(scenario.name, failed.violation, _lines(failed.made))
+        violation = None if failed is None else failed.violation
+        self._report_case(scenario.name, started, violation, f"{len(scenario.calls)} steps")
+        if self.open_question is not None:
+            raise KeyboardInterrupt
+
+    def _drive(self, calls: Sequence[Request], tally: Tally) -> FailedCase | None:
+        judge = self._suite.judge(self._profile, tally)
+        for place, call in enumerate(calls, start=1):
+            possible = judge.as_possible(call)
+            violation = None if possible is None else judge_call(judge, self._port, possible)
+            if violation is not None:
+                return FailedCase(tuple(calls[:place]), tuple(self._port.calls), violation)
+        return None
+
+    def _small(self, failed: FailedCase, name: str) -> FailedCase:
+        smallest = SmallestCase(failed)
+        try:
+            smallest.search(lambda calls: self._drive(calls, self._new_tally()))
+        except DriverFailedError as failure:
+            self._survive(failure, f"{name}, made smaller", _lines(self._port.calls))
+        except KeyboardInterrupt:
+            self.open_question = INTERRUPTED
+        return smallest.case
+
+    def _run_fuzz(self) -> None:
+        started = time.monotonic()
+        cases = steps = failures = 0
+        found: FuzzFailure | None = None
+        while cases < self._plan.cases and found is None and failures < MOST_OF_A_KIND:
+            before = self._port.cases, self._port.steps
+            try:
+                # With the seed of the case in which the driver failed, it would fail again.
+                left, seed = self._plan.cases - cases, self._plan.seed + cases
+                shrinking = 0.0 if self._plan.first_failure else math.inf
+                plan = FuzzPlan(cases=left, seed=seed, repeat="", shrink_seconds=shrinking)
+                report = fuzz(self._suite, self._port, self._profile, self._tally, plan)
+                found, cases, steps = report.failure, cases + report.cases, steps + report.steps
+                if self._session.failure is not None:
+                    raise self._session.failure
+                break
+            except DriverFailedError as failure:
+                if found is None:
+                    cases += max(self._port.cases - before[0], 1)
+                    steps += self._port.steps - before[1]
+                failures += 1
+                self._survive(failure, FUZZED_CASES, _lines(self._port.calls))
+        violation = None if found is None else found.violation
+        if found is not None:
+            self._fail(FUZZED_CASES, found.violation, found.steps)
+        extent = f"{cases:,} cases, {steps:,} steps"
+        if violation is None and cases < self._plan.cases:
+            extent = f"{extent}, and then the driver failed"
+            self._report(FUZZED_CASES, started, Verdict.ERROR, extent)
+        else:
+            self._report_case(FUZZED_CASES, started, violation, extent)
+
+    def _find_profile(self) -> None:
+        """If cases have failed, look for another profile by which all of them pass."""
+        if not self._failures or self._troubles:
+            return
+        failed = [failure.lines for failure in self._failures if failure.case != VECTORS]
+        if len(failed) == len(self._failures):
+            others = OtherProfiles(self._suite, self._port, self._plan.cases, self._plan.seed)
+            tallies = {name: self._new_tally(name) for name in self._definition.profiles}
+            tallies.pop(self._profile)
+            self._passes_as = others.find(tallies, failed)
+
+    def _note(self, failure: DriverFailedError, case: str, lines: tuple[str, ...]) -> None:
+        self._troubles.append(
+            DriverTrouble(
+                case=case, problem=failure.problem, last_lines=failure.last_lines, lines=lines
+            )
+        )
+
+    def _survive(self, failure: DriverFailedError, case: str, lines: tuple[str, ...]) -> None:
+        """Report that the driver failed in a case, and start a new driver.
+
+        Raises _GivenUpError after MOST_FAILURES failures, DriverFailedError if it does not start.
+        """
+        self._note(failure, case, lines)
+        if self._plan.first_failure:
+            raise _FirstFailureError
+        if len(self._troubles) >= MOST_FAILURES:
+            raise _GivenUpError
+        self._port.begin_again()
+        self._session.begin_again()
+
+    def _fail(self, case: str, violation: Violation, lines: tuple[str, ...]) -> None:
+        # After an interruption the answer to the interrupted request may still arrive.
+        answers = answers_to(self._session, lines) if self.open_question is None else ()
+        if self._session.failure is not None:
+            self._survive(self._session.failure, f"{case}, asked once more", lines)
+        self._failures.append(
+            ConformanceFailure(
+                case=case,
+                violation=violation,
+                lines=lines,
+                answers=answers,
+                repeat=self._plan.repeat(self._definition.name, self._profile),
+            )
+        )
+        if self._plan.first_failure:
+            raise _FirstFailureError
+
+    def _report_case(
+        self, name: str, started: float, violation: Violation | None, extent: str
+    ) -> None:
+        verdict = Verdict.PASS if violation is None else Verdict.FAIL
+        summary = extent if violation is None else f"{violation.rule}: {violation.reason}"
+        self._report(name, started, verdict, summary)
+
+    def _report(self, name: str, started: float, verdict: Verdict, summary: str) -> None:
+        seconds = time.monotonic() - started
+        result = CaseResult(name=name, verdict=verdict, seconds=seconds, summary=summary)
+        self._results.append(result)
+
+    def _clause_counts(self) -> Iterable[ClauseCount]:
+        reasons = {limit.clause: limit.reason for limit in self._known_limits}
+        reasons |= {str(capability): capability.about for capability in self._undeclared}
+        for clause in dict.fromkeys((*self._tally.checked, *self._tally.skipped)):
+            yield ClauseCount(
+                clause=clause,
+                checked=self._tally.checked.get(clause, 0),
+                skipped=self._tally.skipped.get(clause, 0),
+                reason=reasons.get(clause, ""),
+                undeclared=clause in self._undeclared,
+            )
+
+
+def _why_unsupported(definition: AnyDefinition, introduction: Introduction) -> str | None:
+    if definition.name not in introduction.components:
+        return f"unsupported: the driver has no component {definition.name!r}"
+    for capability in definition.capabilities:
+        if capability not in introduction.capabilities:
+            return f"unsupported: the driver lacks the capability {capability!r}"
+    for name in introduction.bounds.get(definition.name, {}):
+        if name not in definition.bounded:
+            known = ", ".join(definition.bounded) or "none"
+            return f"unsupported: the driver bounds {name!r}; what may be bounded is {known}"
+    declared = introduction.profiles.get(definition.name)
+    if declared is not None and declared not in definition.profiles:
+        known = ", ".join(definition.profiles)
+        return f"unsupported: the driver declares the profile {declared!r}; there is {known}"
+    return None
+
+
+def _lines(calls: Iterable[Request]) -> tuple[str, ...]:
+    return tuple(request_line(number, call) for number, call in enumerate(calls, start=1))

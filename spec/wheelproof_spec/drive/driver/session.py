@@ -1,0 +1,149 @@
+"""A conversation with a driver: numbered requests, checked answers, one sentence if it fails."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Self, TypeVar
+
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError
+from wheelproof_spec.drive.driver.messages import (
+    Bye,
+    Hello,
+    Introduction,
+    Refusal,
+    format_request,
+    parse_answer,
+    parse_done,
+    parse_introduction,
+)
+from wheelproof_spec.drive.driver.process import (
+    USUAL_LIMITS,
+    DriverFailedError,
+    DriverLimits,
+    DriverProcess,
+)
+
+Answer = TypeVar("Answer")
+RequestT = TypeVar("RequestT", bound=Request)
+
+
+class DriverSession:
+    """A started driver, used in a `with` block; the end of the block ends all its processes.
+
+    Once the driver has failed, every further request raises the same error at once, until
+    `begin_again`. So code that repeats a case, for example to shrink it, ends soon.
+    """
+
+    def __init__(self, command: str, limits: DriverLimits = USUAL_LIMITS) -> None:
+        """Start the driver; raises UsageError if that cannot be done."""
+        self._command = command
+        self._limits = limits
+        self._process = DriverProcess(command, limits)
+        self._number = self._sent = 0
+        self._failure: DriverFailedError | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the driver and all its descendants; a second call has no effect."""
+        self._process.end()
+
+    @property
+    def failure(self) -> DriverFailedError | None:
+        """The failure of the driver, if it has failed."""
+        return self._failure
+
+    def begin_again(self) -> Introduction:
+        """End the driver, start a new one and let it introduce itself; raises DriverFailedError."""
+        self._process.end()
+        try:
+            self._process = DriverProcess(self._command, self._limits)
+        except UsageError as error:
+            raise DriverFailedError(f"{error}; it was there before", ()) from error
+        self._number = self._sent = 0
+        self._failure = None
+        return self.introduce()
+
+    def introduce(self) -> Introduction:
+        """Ask the driver to introduce itself; raises DriverFailedError, also if it refuses."""
+        try:
+            return self.ask(Hello(), parse_introduction)
+        except RefusedError as refusal:
+            raise self._fail(f"refused to introduce itself: {refusal}", Hello()) from refusal
+
+    def ask(self, request: Request, parse: Callable[[JsonObject], Answer]) -> Answer:
+        """Send `request` and return its answer, parsed by `parse`.
+
+        Raises RefusedError if the implementation refuses, DriverFailedError if the driver fails.
+        """
+        self._send([request])
+        outcome = self._receive(request, lambda fields, _: parse(fields))
+        if isinstance(outcome, RefusedError):
+            raise outcome
+        return outcome
+
+    def ask_all(
+        self,
+        requests: Sequence[RequestT],
+        parse: Callable[[JsonObject, RequestT], Answer],
+    ) -> Iterator[Answer | RefusedError]:
+        """Send all `requests` now and return an iterator of their answers; exhaust it.
+
+        More requests may be sent before that; answers come in the order of the requests. Raises
+        DriverFailedError, also from the iterator: at the first request without a valid answer.
+        """
+        self._send(requests)
+        return (self._receive(request, parse) for request in requests)
+
+    def _send(self, requests: Sequence[Request]) -> None:
+        if self._failure is not None:
+            raise DriverFailedError(self._failure.problem, self._failure.last_lines)
+        numbered = enumerate(requests, start=self._sent + 1)
+        self._sent += len(requests)
+        self._process.send(b"".join(format_request(number, one) for number, one in numbered))
+
+    def _receive(
+        self, request: RequestT, parse: Callable[[JsonObject, RequestT], Answer]
+    ) -> Answer | RefusedError:
+        """Return the answer to the oldest unanswered request."""
+        self._number += 1
+        line = b""
+        try:
+            line = self._process.receive(self._timeout_s(request))
+            answer = parse_answer(line, self._number)
+            if not isinstance(answer, Refusal):
+                return parse(answer, request)
+        except DriverFailedError as error:
+            raise self._fail(error.problem, request) from error
+        except MalformedError as error:
+            said = printable(line.decode("utf-8", "backslashreplace"))
+            problem = f"printed a line that is no answer, for it {error}: {said}"
+            raise self._fail(problem, request) from error
+        return RefusedError(printable(answer.kind), printable(answer.message))
+
+    def say_goodbye(self) -> None:
+        """Let the driver end by itself; raises DriverFailedError if it does not end cleanly."""
+        try:
+            self.ask(Bye(), parse_done)
+            self._process.expect_end()
+        except RefusedError as refusal:
+            raise self._fail(f"refused to end: {refusal}", Bye()) from refusal
+        except DriverFailedError as error:
+            if self._failure is None:
+                raise self._fail(error.problem, Bye()) from error
+            raise
+
+    def _timeout_s(self, request: Request) -> float:
+        starting = isinstance(request, Hello)
+        return max(self._limits.timeout_s, self._limits.start_s if starting else 0)
+
+    def _fail(self, problem: str, request: Request) -> DriverFailedError:
+        sentence = f"the driver {problem} (request {self._number}, {request.name_on_the_wire()})"
+        self._failure = DriverFailedError(sentence, self._process.failure("").last_lines)
+        return self._failure

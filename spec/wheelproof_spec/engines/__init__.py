@@ -1,1 +1,0 @@
-"""How things are judged; no engine knows a component."""

@@ -1,1 +1,0 @@
-"""Runtimes that wrap another runtime and report each operation."""

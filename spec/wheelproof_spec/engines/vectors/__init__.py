@@ -1,1 +1,0 @@
-"""The published vectors: where they come from, and the verb that makes, checks and runs them."""

@@ -1,0 +1,121 @@
+"""Plain state that threads share is seen, without a word of ours in the code under test."""
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from support.explore.plain_code import Counter, evaluation_as_ever
+from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.failures.problems import ProgramRejectedError
+from wheelproof_explore.program import Program
+from wheelproof_explore.substrates.substrate import SubstrateKind
+from wheelproof_explore.tasks.plain import threading_program
+from wheelproof_explore.verdicts import Verdict
+
+pytestmark = pytest.mark.slow
+
+_HERE = Counter.__module__
+_CODE = sys.modules[_HERE]
+_RIGHT = [name for name in vars(_CODE) if name.startswith("right_")]
+_WRONG = {
+    "check_then_act": "dict['key']",
+    "iteration": "dict",
+    "lock_free_counter": "Ticket.next",
+    "lost_update": "Counter.count",
+    "lost_update_by_a_pattern": "Counter.count",
+    "lost_update_by_a_walrus": "count",
+    "lost_update_by_with": "Counter.count",
+    "lost_update_in_slots": "Slotted.count",
+    "lost_update_of_a_global": f"{_HERE}.total",
+    "lost_update_of_a_variable": "count",
+    "lost_update_of_an_item": "dict['a']",
+    "lost_update_of_what_a_pattern_binds": f"{_HERE}.total",
+    "unsafe_publication": "Holder.instance",
+}
+
+
+def _program(name: str, *packages: str, steps: bool = False) -> Program:
+    program = threading_program(name, getattr(_CODE, name), packages, steps=steps)
+    assert program is not None
+    return program
+
+
+@pytest.mark.parametrize("name", _WRONG)
+def test_a_data_race_is_found_with_both_stacks(name: str) -> None:
+    found = explore(_program(name, _HERE)).counterexample
+    assert found is not None
+    assert found.failure.kind is FailureKind.DATA_RACE
+    assert _WRONG[name] in found.failure.message
+    assert found.failure.message.count("plain_code.py, line ") >= 2
+
+
+@pytest.mark.parametrize("name", _WRONG)
+def test_the_orders_of_accesses_are_explored(name: str) -> None:
+    program = _program(name, _HERE, steps=True)
+    result = explore(program)
+    found = result.counterexample
+    assert found is not None, result.summary()
+    assert found.failure.kind is FailureKind.EXCEPTION
+    again = explore(program, Options(engine=Engine.REPLAY, schedule=found.schedule))
+    assert again.counterexample is not None
+    assert again.counterexample.failure == found.failure
+
+
+@pytest.mark.parametrize("steps", [False, True])
+@pytest.mark.parametrize("name", _RIGHT)
+def test_what_is_right_passes(name: str, *, steps: bool) -> None:
+    result = explore(_program(name, _HERE, steps=steps))
+    assert result.verdict() is Verdict.PASS, result.summary()
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_nothing_shared_is_inconclusive(*, steps: bool) -> None:
+    result = explore(_program("nothing_shared", _HERE, steps=steps))
+    assert result.verdict() is Verdict.INCONCLUSIVE
+    assert "no two threads were seen to share anything" in result.gap
+
+
+def test_without_instrumentation_plain_state_shows_nothing() -> None:
+    assert explore(_program("lost_update")).verdict() is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_rewritten_code_does_what_it_did(*, steps: bool) -> None:
+    result = explore(_program("evaluation_as_ever", _HERE, steps=steps))
+    assert result.counterexample is None, result.summary()
+
+
+def test_functions_are_as_they_were_afterwards() -> None:
+    before = Counter.increment.__code__
+    explore(_program("lost_update", _HERE))
+    assert Counter.increment.__code__ is before
+    evaluation_as_ever()
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_what_a_program_keeps_works_afterwards(*, steps: bool) -> None:
+    kept: list[Callable[[], object]] = []
+
+    def keeps() -> None:
+        kept.append(vars(_CODE)["reader"](Counter()))
+
+    program = threading_program("keeps", keeps, (_HERE,), steps=steps)
+    assert program is not None
+    explore(program)
+    assert {read() for read in kept} == {0}
+    assert explore(_program("right_with_a_lock", _HERE)).verdict() is Verdict.PASS
+    assert {read() for read in kept} == {0}
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_both_substrates_see_the_same(*, steps: bool) -> None:
+    program = _program("right_with_a_lock", _HERE, steps=steps)
+    digests = {explore(program, Options(substrate=substrate)).digest for substrate in SubstrateKind}
+    assert len(digests) == 1
+
+
+def test_a_package_that_is_not_there() -> None:
+    with pytest.raises(ProgramRejectedError, match="instrumented in nowhere: ModuleNotFoundError"):
+        explore(_program("lost_update", "nowhere"))

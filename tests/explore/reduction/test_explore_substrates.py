@@ -1,0 +1,87 @@
+"""The same classes, the same traces and the same digest, whatever the threads run on."""
+
+import threading
+from functools import partial
+
+import pytest
+
+from support.explore.exploring import make
+from support.explore.random_programs import random_program
+from wheelproof_explore.counterexamples.counterexample import run_of
+from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.program import Program
+from wheelproof_explore.runs.execution import World
+from wheelproof_explore.runtime.numbers import Actor
+from wheelproof_explore.strategies.driver import analysed_runs
+from wheelproof_explore.strategies.optimal import OptimalStrategy
+from wheelproof_explore.substrates.substrate import SubstrateKind, open_substrate
+from wheelproof_lab.worlds.all_programs import passing_programs
+from wheelproof_lab.worlds.classics import last_zero, philosophers
+from wheelproof_spec.base.errors import UsageError
+
+_SEEDS = range(1_000, 1_030)
+
+_WITH_FREE_CHOICES = {"pool-failing", "pool-failing-after-a-wait", "pool-metric-fails"}
+
+
+def _traces(program: Program, kind: SubstrateKind) -> list[tuple[object, ...]]:
+    substrate = open_substrate(kind)
+    try:
+        return [
+            (tuple(one.execution.actors), tuple(one.execution.accesses), one.execution.judge())
+            for one in analysed_runs(World(program, substrate), OptimalStrategy())
+        ]
+    finally:
+        substrate.close()
+
+
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_random_programs_make_the_same_steps(seed: int) -> None:
+    program = random_program(seed)
+    on_greenlets = _traces(program, SubstrateKind.GREENLET)
+    assert _traces(program, SubstrateKind.THREADS) == on_greenlets
+
+
+def test_no_thread_is_left() -> None:
+    before = threading.active_count()
+    found = explore(
+        make(partial(philosophers, 3, ordered=False)),
+        Options(substrate=SubstrateKind.THREADS, keep_going=True),
+    )
+    assert found.deadlocks == 1
+    assert threading.active_count() == before
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("program", passing_programs(), ids=lambda program: program.name)
+def test_the_digest_depends_on_the_classes_alone(program: Program) -> None:
+    optimal = explore(program)
+    threads = explore(program, Options(substrate=SubstrateKind.THREADS))
+    assert threads.digest == optimal.digest
+    assert optimal.classes == optimal.runs == threads.classes
+    two = explore(program, Options(jobs=2))
+    assert (two.digest, two.classes, two.runs) == (optimal.digest, optimal.runs, optimal.runs)
+    if program.name in _WITH_FREE_CHOICES:
+        with pytest.raises(UsageError, match="takes no free choices"):
+            explore(program, Options(engine=Engine.SOURCE))
+        return
+    source = explore(program, Options(engine=Engine.SOURCE))
+    assert (source.digest, source.classes) == (optimal.digest, optimal.classes)
+
+
+def test_other_classes_have_another_digest() -> None:
+    assert (
+        explore(make(partial(last_zero, 3))).digest != explore(make(partial(last_zero, 4))).digest
+    )
+
+
+def test_a_schedule_gives_the_same_table_on_both() -> None:
+    program = make(partial(philosophers, 3, ordered=False))
+    tables: list[str] = []
+    for kind in SubstrateKind:
+        substrate = open_substrate(kind)
+        found = run_of(World(program, substrate), [Actor(0), Actor(1), Actor(2)])
+        substrate.close()
+        assert found is not None
+        tables.append(found.table())
+    assert tables[0] == tables[1]

@@ -1,0 +1,107 @@
+"""Every proof: all obligations, the TLA+ modules that they are tied to, and their page."""
+
+import pytest
+
+from support.checkout import ROOT
+from support.graph.tied_proof import graph_model
+from wheelproof_lab.bugs.catalog import BUGS
+from wheelproof_lab.bugs.known_bug import Finder
+from wheelproof_lab.graph.comparing.comparisons import carry_out as compare
+from wheelproof_lab.prove.all_proofs import proofs
+from wheelproof_lab.prove.finite import Run
+from wheelproof_lab.prove.obligations import SECONDS
+from wheelproof_lab.prove.system import Instance, Proof
+from wheelproof_lab.prove.tables import Written, read
+from wheelproof_lab.prove.terms import fields_in
+from wheelproof_lab.prove.timer import catalog
+from wheelproof_lab.prove.verb import proved
+from wheelproof_lab.publish.proofs import PAGE, modules, render
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.tlc.manifest.loader import load_manifest
+from wheelproof_spec.tlc.running.launch import find_toolchain
+
+pytestmark = pytest.mark.slow
+
+PROOFS = proofs()
+TIED = [proof for proof in PROOFS if proof.tie is not None]
+
+
+def _name(proof: Proof) -> str:
+    return proof.name
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("proof", PROOFS, ids=_name)
+def test_every_obligation_is_met(proof: Proof) -> None:
+    results = [*proved([proof.name], seconds=SECONDS)]
+    open_ones = [one for one in results if one.verdict is not Verdict.PASS]
+    assert open_ones == []
+    assert len(results) == proof.size()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("proof", TIED, ids=_name)
+def test_the_actions_are_those_of_the_module(proof: Proof) -> None:
+    assert proof.tie is not None
+    outcome = compare(graph_model(proof, proof.tie), find_toolchain())
+    assert outcome.comparison.differences == ()
+    assert outcome.verdict is Verdict.PASS
+
+
+def test_the_clauses_are_invariants_of_the_models() -> None:
+    models = {model.name: model for model in load_manifest(tla_directory() / "manifest.toml")}
+    for proof in PROOFS:
+        assert proof.models
+        for name in proof.models:
+            assert set(proof.clauses) <= set(models[name].cfg.invariants), name
+
+
+def test_the_page_and_the_modules_are_made_of_the_proofs() -> None:
+    """The remedy is `python -m wheelproof_lab.publish.proofs`."""
+    assert (ROOT / PAGE).read_text(encoding="utf-8") == render()
+    for path, text in modules().items():
+        assert (tla_directory() / path).read_text(encoding="utf-8") == text
+
+
+def test_every_clause_is_explained_and_nothing_else() -> None:
+    for words in {id(proof.words): proof.words for proof in PROOFS}.values():
+        some = [proof for proof in PROOFS if proof.words is words]
+        named = {name for one in some for name in (*one.clauses, *one.promises, *one.steps)}
+        assert named == set(words)
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=_name)
+def test_what_is_assumed_holds_in_the_small_instances(proof: Proof) -> None:
+    for instance in (proof.instance, *proof.more_instances):
+        _assumed_holds(proof, instance)
+
+
+@pytest.mark.parametrize(("tick", "size"), [(1, 2), (1, 3), (2, 2), (3, 2)])
+def test_what_is_assumed_of_times_holds_for_any_tick_and_size(tick: int, size: int) -> None:
+    written = Written(read(catalog.__file__, "system_timer.toml", "lateness.toml"))
+    levels, times = range(3), range(6)
+    names = {
+        "Time": map(str, times),
+        "Level": map(str, levels),
+        "Bucket": (f"{level}.{index}" for level in levels for index in range(size)),
+        "Task": (),
+        "Thread": (),
+    }
+    elements = {written.sorts[name]: tuple(some) for name, some in names.items()}
+    empty = Instance(elements=elements, rigid={})
+    proof = written.proof()
+    _assumed_holds(proof, catalog.with_times(written, empty, tick, size))
+
+
+def _assumed_holds(proof: Proof, instance: Instance) -> None:
+    more = [field for term in proof.system.assumed.values() for field in fields_in(term)]
+    run = Run(proof.system, instance, more)
+    first, _ = next(run.states())
+    for name, term in proof.system.assumed.items():
+        assert run.world.holds(term, first), name
+
+
+def test_the_known_bugs_that_a_proof_finds_say_so() -> None:
+    refuted = {one.bug for proof in PROOFS for one in proof.variants} - {""}
+    assert refuted == {bug.id for bug in BUGS if Finder.PROOF in bug.finders}

@@ -1,0 +1,132 @@
+"""Each page in a browser, at the width of a phone and of a desk, light and dark."""
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from support.browser import browser, dump_dom, look_at
+from support.checkout import ROOT
+from support.node import PAGE
+from wheelproof_lab.detect.matrix import html_page
+from wheelproof_lab.detect.mutation.cells import read_outcomes
+from wheelproof_lab.publish.main_job.sections import JobReport, Section, render_page
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
+
+_WIDTHS = (390, 1280)
+
+
+def _checks(*verdicts: Verdict) -> tuple[CheckResult, ...]:
+    return tuple(
+        CheckResult(
+            name=f"MCEntryMigration_entry_monitor_dropped_{number}",
+            group="browser",
+            verdict=verdict,
+            seconds=0.5,
+            summary="fails as it must: 1,569 steps, bug: KAFKA-1234, EntryInOneListAtMost",
+            details="the whole story, which has a long line " * 9,
+        )
+        for number, verdict in enumerate(verdicts)
+    )
+
+
+def _report() -> str:
+    sections = tuple(
+        Section(title=f"Section {name}", edge="oracle and reference", subject="s", results=checks)
+        for name, checks in (
+            ("that passes", _checks(Verdict.PASS, Verdict.PASS)),
+            ("that fails", _checks(Verdict.PASS, Verdict.FAIL)),
+            ("that did not run", ()),
+        )
+    )
+    return render_page(JobReport(sections=sections, machine="m", seed=1, seconds=2), "today")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    browser()
+    folder = tmp_path_factory.mktemp("made")
+    driver = shlex.join([sys.executable, str(ROOT / "adapters/python-heapq/driver.py")])
+    history = folder / "history.jsonl"
+    main(["record", "--component", "timer", "--output", str(history), "--operations", "200"])
+    history.write_text(re.sub(r'"size":\d+', '"size":1000000', history.read_text(), count=1))
+    verbs = {
+        "explore": ["explore", "bug/test-then-submit"],
+        "conform": ["conform", "--profile", "never-early", "--driver", driver, "--cases", "1"],
+        "check": ["check", str(history)],
+    }
+    for verb, words in verbs.items():
+        main([*words, "--quiet", "--html", str(folder / f"{verb}.html")])
+    made = {verb: (folder / f"{verb}.html").read_text(encoding="utf-8") for verb in verbs}
+    outcomes = list(read_outcomes(ROOT / "docs/detection/outcomes.jsonl"))
+    return {
+        **made,
+        "bugs": html_page(outcomes),
+        "report": _report(),
+        "step": PAGE.read_text(encoding="utf-8"),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_pages_shut_nobody_out(pages: Mapping[str, str], tmp_path: Path, *, dark: bool) -> None:
+    looked = look_at(pages, _WIDTHS, tmp_path, dark=dark)
+    assert len(looked) == len(pages) * len(_WIDTHS)
+    for seen in looked:
+        where = f"{seen.page} at {seen.width}"
+        assert seen.problems == (), where
+        assert seen.content <= seen.width, f"{where} scrolls sideways"
+
+
+@pytest.mark.slow
+def test_a_page_that_shuts_somebody_out_is_found(tmp_path: Path) -> None:
+    page = (
+        '<!doctype html><html><body><img src="x"><div style="width:900px">wide</div></body></html>'
+    )
+    (seen,) = look_at({"bad": page}, (390,), tmp_path, dark=False)
+    assert seen.content >= 900
+    assert any(problem.startswith("image-alt") for problem in seen.problems)
+
+
+_BY_HAND = """
+<pre id="seen"></pre><script>
+const seen = [], note = () => seen.push(["words", "action", "code", "answer", "where"].map(
+  (id) => document.getElementById(id).textContent));
+const press = (key) => { document.body.dispatchEvent(new KeyboardEvent("keydown",
+  { key, bubbles: true })); note(); };
+["Home", "ArrowRight", "PageDown", "End"].forEach(press);
+document.querySelector("input[value=purgatory]").click();
+const form = [...document.querySelectorAll("form")].find(
+  (one) => one.textContent.startsWith("force_complete"));
+form.elements.operation.value = "nobody";
+form.requestSubmit();
+note();
+load("not a file of ours");
+seen.push(document.getElementById("error").textContent);
+document.getElementById("seen").textContent = JSON.stringify(seen);
+</script></body>"""
+
+
+@pytest.mark.slow
+def test_the_page_to_step_through_is_moved_by_hand(tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8").replace("</body>", _BY_HAND)
+    (tmp_path / "step.html").write_text(page, encoding="utf-8")
+    dom = dump_dom((tmp_path / "step.html").as_uri(), tmp_path / "profile")
+    told = re.search('<pre id="seen">(.*?)</pre>', dom, re.DOTALL)
+    assert told is not None
+    start, step, call, end, refused, problem = json.loads(unescape(told[1]))
+    assert start[0] == "a new one, with nothing in it"
+    assert step[1:3] == ["SystemTimer!LockRead", _LOCK]
+    assert (call[0], call[4]) == ("adders share the read side of the lock", "Step 9 of 81")
+    assert (end[0], end[3]) == ("advance_clock returns", "fired [c]")
+    assert refused[3] == "error UnknownOperation: no operation nobody was handed in"
+    assert problem.startswith("this is no file that the page can read")
+
+
+_LOCK = "timer/system_timer.py, in add:\nwith self._lock.read:"

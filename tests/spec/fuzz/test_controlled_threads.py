@@ -1,0 +1,163 @@
+"""Bursts whose schedule is drawn: what fails shrinks, repeats itself and can be replayed."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+from hypothesis import Phase, Verbosity, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.database import InMemoryExampleDatabase
+
+from wheelproof import sync
+from wheelproof_explore.strategies.drawn import keep_running
+from wheelproof_lab.bugs.known_bug import find_bug
+from wheelproof_lab.bugs.timer import BUGS
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.components.timer.fuzz.machine import MACHINE
+from wheelproof_spec.fuzz.burst import BurstError
+from wheelproof_spec.fuzz.controlled_threads import (
+    ControlledThreads,
+    burst_line,
+    drawn_schedule,
+)
+from wheelproof_spec.fuzz.order import FuzzOrder
+
+_SEED = 20_261_120
+_SWITCH = 1
+
+
+class Counter:
+    """A counter of which two increments at the same time count once."""
+
+    def __init__(self) -> None:
+        self.stage = ControlledThreads("Counter")
+        with self.stage.alone():
+            self._cell = sync.volatile(0, "cell")
+        self.expected = 0
+
+    def increment(self) -> None:
+        self.expected += 1
+        self._cell.set(self._cell.get() + 1)
+
+    def look(self) -> None:
+        self._cell.get()
+
+    def value(self) -> int:
+        with self.stage.alone():
+            return self._cell.get()
+
+
+def _bursts_lose_nothing(seen: list[str], data: st.DataObject) -> None:
+    counter = Counter()
+    calls = {"look": counter.look, "increment": counter.increment}
+    words = st.sampled_from(("end", *calls))
+    burst: list[list[str]] = [[], []]
+
+    def program(made: list[str]) -> Iterator[tuple[str, Callable[[], None]]]:
+        while (word := data.draw(words)) != "end":
+            made.append(word)
+            yield word, calls[word]
+
+    try:
+        counter.stage.run([program(made) for made in burst], drawn_schedule(data, 5))
+        seen.append(burst_line(burst, counter.stage.deviations))
+        assert counter.value() == counter.expected, "lost"
+    finally:
+        counter.stage.close()
+
+
+def _losing(seen: list[str]) -> Callable[[], None]:
+    """Return the property anew: Hypothesis knows it again in its database by its source."""
+
+    @seed(_SEED)
+    @given(st.data())
+    def property_(data: st.DataObject) -> None:
+        _bursts_lose_nothing(seen, data)
+
+    return property_
+
+
+@pytest.mark.slow
+def test_calls_and_schedule_shrink_together_and_come_back_from_the_database() -> None:
+    seen: list[str] = []
+    database = InMemoryExampleDatabase()
+    quiet = partial(settings, database=database, verbosity=Verbosity.quiet, deadline=None)
+    with pytest.raises(AssertionError, match="lost"):
+        quiet(max_examples=2_000)(_losing(seen))()
+    smallest = seen[-1]
+    assert smallest.count("increment") == 2
+    assert smallest.count("look") <= 1
+    assert 1 <= smallest.count('"thread ') <= 2
+    seen.clear()
+    with pytest.raises(AssertionError, match="lost"):
+        quiet(phases=(Phase.reuse,))(_losing(seen))()
+    assert smallest in seen[:3]
+
+
+def test_bursts_follow_each_other_on_the_same_object() -> None:
+    counter = Counter()
+    for _ in range(3):
+        counter.stage.run([[("increment", counter.increment)]] * 2, keep_running)
+    assert counter.value() == 6
+    assert counter.stage.deviations == ()
+    assert counter.stage.story()[0].split() == ["step", "thread", "0", "thread", "1"]
+    counter.stage.close()
+
+
+def test_a_call_is_not_invoked_before_its_thread_runs() -> None:
+    order: list[str] = []
+    stage = ControlledThreads("Order")
+    programs = [[(name, partial(order.append, name))] * 2 for name in "ab"]
+    stage.run(programs, lambda _choices: _SWITCH)
+    assert order in (["a", "b", "a", "b"], ["b", "a", "b", "a"])
+    stage.close()
+
+
+def test_a_deadlock_is_a_call_that_does_not_return() -> None:
+    stage = ControlledThreads("Forks")
+    with stage.alone():
+        one, two = sync.lock("one"), sync.lock("two")
+
+    def nest(first: sync.Lock, second: sync.Lock) -> None:
+        with first, second:
+            pass
+
+    forth, back = [("forth", partial(nest, one, two))], [("back", partial(nest, two, one))]
+    with pytest.raises(BurstError, match="circle: thread 0 -> thread 1") as caught:
+        stage.run([forth, back], lambda _choices: _SWITCH)
+    assert caught.value.violation.rule == "Forks.EveryCallReturns"
+    stage.close()
+
+
+def test_a_call_that_raises_breaks_a_rule() -> None:
+    stage = ControlledThreads("Sum")
+    with pytest.raises(BurstError, match="ZeroDivisionError") as caught:
+        stage.run([[("divide", lambda: 1 // 0)]], keep_running)
+    assert caught.value.violation.rule == "Sum.NoCallFails"
+    stage.close()
+
+
+def _fuzz(bug: str | None, cases: int) -> FuzzReport:
+    order = FuzzOrder(threads="controlled", cases=cases, seed=_SEED)
+    variant = None if bug is None else find_bug(BUGS, bug).variant()
+    [report] = MACHINE.reports(order, variant)
+    return report
+
+
+@pytest.mark.slow
+def test_the_timer_holds_under_drawn_schedules() -> None:
+    report = _fuzz(None, 150)
+    assert report.failure is None
+    assert report.cases >= 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", ["KAFKA-2226/no-cancelled-test", "test-then-submit"])
+def test_a_known_bug_shrinks_to_a_handful_of_calls(bug: str) -> None:
+    first, second = _fuzz(bug, 1_000), _fuzz(bug, 1_000)
+    assert first.failure is not None
+    bursts = [line for line in first.failure.steps if line.startswith('{"burst"')]
+    assert len(bursts) <= 2
+    assert sum(line.count('"a') + line.count('"c') for line in bursts) <= 6
+    assert sum(line.count('"thread ') for line in bursts) <= 2
+    assert second.failure == first.failure
