@@ -11,16 +11,14 @@ import pytest
 from wheelproof_explore.explorer import explore
 from wheelproof_lab.worlds.all_programs import find_program
 from wheelproof_spec.app.verbs import explore as command
-from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import InputRejectedError, UsageError, WheelproofSpecError
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 
 def _run(*words: str) -> int:
     parser = argparse.ArgumentParser()
-    command.register(Verbs(parser))
-    arguments = parser.parse_args(["explore", *words])
-    return command.run(arguments)
+    command.declare(parser)
+    return command.run(parser.parse_args(words))
 
 
 def test_a_program_that_passes_gets_a_certificate(
@@ -119,11 +117,10 @@ PROGRAM = program("long", many)
 _MAIN = """
 import argparse, sys
 from wheelproof_spec.app.verbs import explore as command
-from wheelproof_spec.app.verbs.declaring import Verbs
 
 parser = argparse.ArgumentParser()
-command.register(Verbs(parser))
-sys.exit(command.run(parser.parse_args(["explore", "long_program:PROGRAM"])))
+command.declare(parser)
+sys.exit(command.run(parser.parse_args(["long_program:PROGRAM"])))
 """
 
 

@@ -143,7 +143,7 @@ def runs(
     writes: Sequence[str] = (),
 ) -> None:
     """Let a verb carry out `run`, without the options of `carries`: it writes no reports."""
-    parser.set_defaults(run=run, program="wheelproof", words=(), reads=reads, writes=writes)
+    parser.set_defaults(run=run, prog="wheelproof", words=(), reads=reads, writes=writes)
 
 
 def run_program(
@@ -239,7 +239,7 @@ class _Program:
         if more:
             # These files are behind options, where argparse has already closed the list of files.
             parsed.files += more
-        parsed.program = self.prog
+        parsed.prog = self.prog
         parsed.words = words
         return parsed
 
