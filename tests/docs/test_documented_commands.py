@@ -1,18 +1,20 @@
 """What the documents show is what the programs do."""
 
+import argparse
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from support.checkout import ROOT, project_files
+from wheelproof_lab import __main__ as laboratory
 from wheelproof_lab.publish import picture
 from wheelproof_lab.publish.known_bugs import PAGE, render
 from wheelproof_spec.app.cli import build_parser
@@ -24,6 +26,9 @@ DOCUMENTS = tuple(
 )
 _PROGRAMS = ("wheelproof", "make", "pip", "python", "python3", "java", "mvn", "cargo", "go", "npm")
 _NOT_RUN = tomllib.loads(Path(__file__).with_name("not_run.toml").read_text(encoding="utf-8"))
+_OURS = {"wheelproof": build_parser, "python -m wheelproof_lab": laboratory.build_parser}
+"""The parsers that understand commands, by how the commands begin."""
+_BEGINNINGS = tuple(f"{begin} " for begin in _OURS)
 _GENERATED = ("docs/verdicts.md",)
 """Pages whose commands come from a table; tests/lab/publish/test_verdict_page.py has theirs."""
 _BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
@@ -40,12 +45,12 @@ def _commands(document: str, *, mentioned: bool) -> Iterator[str]:
             command = line.strip().removeprefix("$ ")
             program = command.partition(" ")[0]
             known = program in _PROGRAMS or program.startswith("adapters/")
-            wanted = program == "wheelproof" if mentioned else block[1] in ("", "sh")
+            wanted = command.startswith(_BEGINNINGS) if mentioned else block[1] in ("", "sh")
             if known and wanted and (mentioned or not line.startswith("$ ")):
                 yield command
     if mentioned:
         prose = _BLOCK.sub("", text).replace("\n", " ")
-        yield from re.findall(r"`(wheelproof [^`]+)`", prose)
+        yield from re.findall(r"`((?:wheelproof|python -m wheelproof_lab) [^`]+)`", prose)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -69,18 +74,23 @@ def test_documented_commands_are_understood(
     if document == "CHANGELOG.md":
         pytest.skip("it tells of commands as they were")
     for command in _commands(document, mentioned=True):
-        words = [_filled_in(word) for word in _words(command)[1:]]
-        problem = _refusal(words, capsys)
+        begin = next(begin for begin in _OURS if command.startswith(f"{begin} "))
+        words = [_filled_in(word) for word in _words(command.removeprefix(begin))]
+        problem = _refusal(_OURS[begin], words, capsys)
         assert not problem or any(map(problem.__contains__, _MENTIONED)), command
         named = [part for word in words for part in word.split() if part.startswith(_HERE)]
         missing = [part for part in named if not any(ROOT.glob(part.rstrip("/")))]
         assert missing == [], command
 
 
-def _refusal(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def _refusal(
+    build: Callable[[list[str]], argparse.ArgumentParser],
+    words: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> str:
     """Return why the program does not take these words; nothing if it does."""
     try:
-        build_parser(words).parse_known_args(words)
+        build(words).parse_known_args(words)
     except SystemExit as ended:
         return capsys.readouterr().err if ended.code else ""
     return ""
