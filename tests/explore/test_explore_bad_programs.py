@@ -19,8 +19,7 @@ from wheelproof_explore.failures.problems import (
 from wheelproof_explore.program import Action, Scenario
 from wheelproof_explore.runs import guard
 from wheelproof_explore.substrates.substrate import SubstrateKind
-from wheelproof_explore.verdicts import Verdict
-from wheelproof_explore.verdicts import ExitCode
+from wheelproof_explore.verdicts import ExitCode, Verdict
 
 
 def _two(action: Action) -> Callable[[], Scenario]:

@@ -18,6 +18,7 @@ from wheelproof import sync
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.failure import FailureKind
 from wheelproof_explore.failures.problems import (
+    InputRejectedError,
     NondeterminismError,
     ProgramRejectedError,
 )
@@ -32,7 +33,6 @@ from wheelproof_explore.verdicts import Verdict
 from wheelproof_lab.graph.judging.exploration import explore_states
 from wheelproof_lab.worlds.all_programs import find_program
 from wheelproof_lab.worlds.making import discarding
-from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.history.linearizability.models import Registers, Write
 from wheelproof_spec.history.linearizability.told import LinearizableHistory

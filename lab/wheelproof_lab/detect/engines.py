@@ -33,7 +33,7 @@ from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs.record import record_history
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.resources import required_checkout
-from wheelproof_spec.base.results.verdicts import CheckResult
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.history.recording.callers import Callers
 

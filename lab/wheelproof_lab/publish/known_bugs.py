@@ -3,7 +3,7 @@
 import sys
 
 from wheelproof_lab.bugs.catalog import BUGS
-from wheelproof_spec.app.pages.environment import markdown, renew
+from wheelproof_lab.publish.markdown import markdown, renew
 
 PAGE = "docs/known-bugs.md"
 

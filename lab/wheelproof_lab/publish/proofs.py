@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from wheelproof_lab.prove.all_proofs import proofs
 from wheelproof_lab.prove.system import Proof
 from wheelproof_lab.prove.tla import module_text
-from wheelproof_spec.app.pages.environment import markdown, renew
+from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from wheelproof_spec.app.pages.environment import markdown, renew
+from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_spec.base.codec.tables import read_rows
 from wheelproof_spec.base.resources import required_checkout
 

@@ -15,6 +15,7 @@ from wheelproof import sync
 from wheelproof_explore import processes
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.failures.problems import OptionRejectedError
 from wheelproof_explore.processes import ProcessFailedError
 from wheelproof_explore.program import Scenario
 from wheelproof_explore.result import Exploration
@@ -32,7 +33,6 @@ from wheelproof_lab.worlds.classics import (
     last_zero,
     philosophers,
 )
-from wheelproof_spec.base.errors import UsageError
 
 pytestmark = pytest.mark.slow
 
@@ -210,5 +210,5 @@ def test_what_one_process_rejects_is_said_in_its_sentence() -> None:
 
 
 def test_the_other_engines_run_in_one_process() -> None:
-    with pytest.raises(UsageError, match="--jobs is for the engine optimal"):
+    with pytest.raises(OptionRejectedError, match="--jobs is for the engine optimal"):
         explore(make(partial(last_zero, 2)), Options(engine=Engine.BRUTE, jobs=2))

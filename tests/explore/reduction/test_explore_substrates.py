@@ -9,6 +9,7 @@ from support.explore.exploring import make
 from support.explore.random_programs import random_program
 from wheelproof_explore.counterexamples.counterexample import run_of
 from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.failures.problems import OptionRejectedError
 from wheelproof_explore.program import Program
 from wheelproof_explore.runs.execution import World
 from wheelproof_explore.runtime.numbers import Actor
@@ -17,7 +18,6 @@ from wheelproof_explore.strategies.optimal import OptimalStrategy
 from wheelproof_explore.substrates.substrate import SubstrateKind, open_substrate
 from wheelproof_lab.worlds.all_programs import passing_programs
 from wheelproof_lab.worlds.classics import last_zero, philosophers
-from wheelproof_spec.base.errors import UsageError
 
 _SEEDS = range(1_000, 1_030)
 
@@ -62,7 +62,7 @@ def test_the_digest_depends_on_the_classes_alone(program: Program) -> None:
     two = explore(program, Options(jobs=2))
     assert (two.digest, two.classes, two.runs) == (optimal.digest, optimal.runs, optimal.runs)
     if program.name in _WITH_FREE_CHOICES:
-        with pytest.raises(UsageError, match="takes no free choices"):
+        with pytest.raises(OptionRejectedError, match="takes no free choices"):
             explore(program, Options(engine=Engine.SOURCE))
         return
     source = explore(program, Options(engine=Engine.SOURCE))
