@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from wheelproof_lab.checkout import required_checkout
 from wheelproof_spec.app.pages.environment import page_environment
-from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 
 TEMPLATES = "wheelproof_lab.publish"

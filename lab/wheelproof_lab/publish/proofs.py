@@ -6,11 +6,11 @@ Both are made from the proofs themselves, so they cannot differ from what is pro
 import sys
 from collections.abc import Mapping
 
+from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.prove.all_proofs import proofs
 from wheelproof_lab.prove.system import Proof
 from wheelproof_lab.prove.tla import module_text
 from wheelproof_lab.publish.markdown import markdown, renew
-from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 
 PAGE = "docs/proofs/README.md"

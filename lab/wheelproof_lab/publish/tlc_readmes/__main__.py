@@ -2,8 +2,8 @@
 
 import sys
 
+from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.publish.tlc_readmes.tables import load_suite
-from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 
 

@@ -10,11 +10,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.publish.verdicts.measure import Extent, measure
 from wheelproof_lab.publish.verdicts.render import render
 from wheelproof_lab.publish.verdicts.subjects import IMPLEMENTATIONS
 from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.base.results.verdicts import ExitCode
 
