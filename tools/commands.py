@@ -32,7 +32,7 @@ _STATIC_CHECKS = {
 # The tests of a file share costly fixtures, so a file goes to one process; conftest.py sorts the
 # files.
 _TESTS = ("pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "-m")
-_FAST_TESTS = {"unit tests": (*_TESTS, "not slow and not long", "-q")}
+_FAST_TESTS = {"unit tests": (*_TESTS, "not slow and not long and not hunt", "-q")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +100,11 @@ def _run(checkout: Checkout) -> int:
 def _test(checkout: Checkout) -> int:
     environment = _set_up(checkout)
     clean = _report_checks(checkout, _LONG_CHECKS | _STATIC_CHECKS, environment)
-    return _run_tests(checkout, "not long", environment) or int(not clean)
+    return _run_tests(checkout, "not long and not hunt", environment) or int(not clean)
 
 
 def _test_long(checkout: Checkout) -> int:
-    return _run_tests(checkout, "long", _set_up(checkout))
+    return _run_tests(checkout, "long and not hunt", _set_up(checkout))
 
 
 def _run_tests(checkout: Checkout, marks: str, environment: Mapping[str, str]) -> int:

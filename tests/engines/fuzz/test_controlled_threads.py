@@ -8,6 +8,7 @@ from hypothesis import Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
+from support import seeds
 from wheelproof import sync
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.components.timer.fuzz.machine import MACHINE
@@ -135,14 +136,15 @@ def test_a_call_that_raises_breaks_a_rule() -> None:
     stage.close()
 
 
-def _fuzz(bug: str | None, cases: int) -> FuzzReport:
-    [report] = MACHINE.reports(FuzzOrder(threads="controlled", cases=cases, seed=_SEED, bug=bug))
+def _fuzz(bug: str | None, cases: int, seed: int = _SEED) -> FuzzReport:
+    [report] = MACHINE.reports(FuzzOrder(threads="controlled", cases=cases, seed=seed, bug=bug))
     return report
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 def test_the_timer_holds_under_drawn_schedules() -> None:
-    report = _fuzz(None, 150)
+    report = _fuzz(None, seeds.runs(150, hunted=1_000), seeds.seed(_SEED))
     assert report.failure is None
     assert report.cases >= 150
 
