@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from support import seeds
+from support.toolchains import require
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,5 +96,6 @@ def spark() -> "Generator[SparkSession]":
 def _java_adapter(name: str) -> str:
     folder = ADAPTERS / f"{name}-java"
     if not any((folder / "target").glob("*.jar")):
+        require("mvn")
         subprocess.run(["mvn", "-q", "-B", "package"], cwd=folder, check=True)
     return str(folder / "run")

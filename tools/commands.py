@@ -84,7 +84,7 @@ def _build_adapters(checkout: Checkout, java: Java) -> None:
     if not unbuilt:
         return
     try:
-        program = maven.ensure_maven(checkout)
+        program = maven.ensure_maven(checkout, java)
     except SetupError as error:
         if os.environ.get("CI") == "true":
             raise
