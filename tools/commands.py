@@ -16,6 +16,7 @@ from tools.errors import SetupError
 from tools.hunt import hunt
 from tools.java import Java, ensure_java
 from tools.processes import Job, end_on_signals, run_shown, run_together
+from tools.pythons import FOLDERS, MARKS, ensure_environment, find_python, newer_versions
 from tools.release import release, require_releasable
 from tools.requirements import make_lock
 from tools.stamps import exclusive
@@ -108,7 +109,36 @@ def _run(checkout: Checkout) -> int:
 def _test(checkout: Checkout) -> int:
     environment = _set_up(checkout)
     clean = _report_checks(checkout, _LONG_CHECKS | _STATIC_CHECKS, environment)
+    clean = _test_on_newer_pythons(checkout, environment) and clean
     return _run_tests(checkout, "not long and not hunt", environment) or int(not clean)
+
+
+def _test_on_newer_pythons(checkout: Checkout, environment: Mapping[str, str]) -> bool:
+    """Test what has to run on every Python; return whether all of that passed.
+
+    A Python that is not here is left out with a sentence, but in CI it is required.
+    """
+    passed = True
+    for version in newer_versions():
+        base = find_python(version, os.environ)
+        if base is None:
+            required = os.environ.get("CI") == "true"
+            what = "in CI it is required" if required else "going on without it"
+            print(f"bootstrap: Python {version} was not found; {what}", file=sys.stderr, flush=True)
+            passed = passed and not required
+            continue
+        with exclusive(checkout.state / "lock"):
+            python = ensure_environment(checkout, version, base)
+        mine = {
+            **environment,
+            **_SAME_EACH_TIME,
+            "VIRTUAL_ENV": str(python.parent.parent),
+            "PATH": os.pathsep.join([str(python.parent), environment["PATH"]]),
+        }
+        print(f"tests of {' and '.join(FOLDERS)} on Python {version}", flush=True)
+        command = (str(python), "-m", *_TESTS, MARKS, "-q", *FOLDERS)
+        passed = run_shown(command, directory=checkout.root, environment=mine) == 0 and passed
+    return passed
 
 
 def _test_long(checkout: Checkout) -> int:
