@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 
+from support import seeds
 from support.explore.exploring import classes, make
 from support.explore.random_programs import random_program
 from wheelproof import sync
@@ -36,8 +37,8 @@ from wheelproof_lab.worlds.classics import (
 
 pytestmark = pytest.mark.slow
 
-_PROGRAMS = 700
-_BEFORE_A_PUSH = 200
+_FIRST = seeds.seed(0)
+_PROGRAMS = seeds.runs(200, hunted=700)
 _IN_A_TEST = 100
 _RUNS = 1_500
 
@@ -77,17 +78,12 @@ class _Split:
         return self._own.has_more
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        pytest.param(first, marks=pytest.mark.slow if first < _BEFORE_A_PUSH else pytest.mark.long)
-        for first in range(0, _PROGRAMS, _IN_A_TEST)
-    ],
-)
+@pytest.mark.campaign
+@pytest.mark.parametrize("first", range(0, _PROGRAMS, _IN_A_TEST))
 def test_what_is_given_away_is_explored_once(first: int) -> None:
     wrong: list[str] = []
     given = 0
-    for seed in range(first, first + _IN_A_TEST):
+    for seed in range(_FIRST + first, _FIRST + first + _IN_A_TEST):
         program = random_program(seed)
         brute = classes(program, BruteStrategy(), _RUNS)
         if brute is not None:

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from support import seeds
 from support.explore.exploring import make
 from support.explore.random_programs import random_program
 from wheelproof_explore.counterexamples.counterexample import run_of
@@ -19,7 +20,8 @@ from wheelproof_explore.substrates.substrate import SubstrateKind, open_substrat
 from wheelproof_lab.worlds.all_programs import passing_programs
 from wheelproof_lab.worlds.classics import last_zero, philosophers
 
-_SEEDS = range(1_000, 1_030)
+_FIRST = seeds.seed(1_000)
+_PROGRAMS = 30
 
 _WITH_FREE_CHOICES = {"pool-failing", "pool-failing-after-a-wait", "pool-metric-fails"}
 
@@ -35,9 +37,10 @@ def _traces(program: Program, kind: SubstrateKind) -> list[tuple[object, ...]]:
         substrate.close()
 
 
-@pytest.mark.parametrize("seed", _SEEDS)
-def test_random_programs_make_the_same_steps(seed: int) -> None:
-    program = random_program(seed)
+@pytest.mark.campaign
+@pytest.mark.parametrize("number", range(_PROGRAMS))
+def test_random_programs_make_the_same_steps(number: int) -> None:
+    program = random_program(_FIRST + number)
     on_greenlets = _traces(program, SubstrateKind.GREENLET)
     assert _traces(program, SubstrateKind.THREADS) == on_greenlets
 
