@@ -102,7 +102,7 @@ def _setup(checkout: Checkout) -> int:
 
 def _run(checkout: Checkout) -> int:
     environment = _set_up(checkout)
-    command = (str(checkout.python), "-m", "wheelproof_lab.publish.main_job", "--out", "out")
+    command = (str(checkout.python), "-m", "wheelproof_lab", "run", "--out", "out")
     return run_shown(command, directory=checkout.root, environment=environment)
 
 

@@ -9,49 +9,134 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from wheelproof_spark.base.options import KEPT, add_arguments, say_of, workers_of
+from wheelproof_spark.base.options import (
+    KEPT,
+    add_runs,
+    add_tables,
+    add_workers,
+    say_of,
+    source,
+    workers_of,
+)
 from wheelproof_spark.campaign.seed_ranges import seed_range
 from wheelproof_spec.app.judging import add_judging, check_options
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.program import carries
+from wheelproof_spec.base.arguments import bounded
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import deliver
 from wheelproof_spec.base.results.reports import json_text
 from wheelproof_spec.base.results.verdicts import ExitCode
 
-_OUTPUT = ("output",)
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb and its own verbs; the entry point `pipeline` names this function."""
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+    for name, summary, add in (
+        ("check", "judge a folder of traces and histories", _declare_check),
+        ("report", "write one page of what was judged", _declare_report),
+        ("campaign", "fan out fuzzing and model-checker samples by seed", _declare_campaign),
+        ("stream", "judge runs as files are moved into a folder", _declare_stream),
+    ):
+        add(verbs.add_parser(name, help=summary, description=summary, allow_abbrev=False))
 
 
-def register(verbs: Verbs) -> None:
-    """Declare the verb and its own verbs."""
-    group = verbs.group("pipeline", "judge recorded runs at scale, on Apache Spark")
-    reads = ("input", *KEPT)
-    parser = group.add(
-        "check", "judge a folder of traces and histories", _check, reads=reads, writes=_OUTPUT
-    )
-    add_arguments(parser, "check")
-    add_arguments(parser, "workers")
+def _declare_check(parser: argparse.ArgumentParser) -> None:
+    add_runs(parser)
+    add_tables(parser)
+    add_workers(parser)
     add_judging(parser)
-    parser = group.add(
-        "report", "write one page of what was judged", _report, reads=KEPT, writes=("html",)
+    carries(parser, _check, reads=("input", *KEPT), writes=("output",))
+
+
+def _declare_report(parser: argparse.ArgumentParser) -> None:
+    add_tables(parser)
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="the page (default: DIR/report.html)"
     )
-    add_arguments(parser, "report")
-    about = "fan out fuzzing and model-checker samples by seed"
-    parser = group.add("campaign", about, _campaign, reads=KEPT, writes=_OUTPUT)
-    add_arguments(
-        parser, "campaign", {"--seeds": {"type": seed_range}, "--targets": {"default": []}}
+    carries(parser, _report, reads=KEPT, writes=("html",))
+
+
+def _declare_campaign(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seeds",
+        type=seed_range,
+        required=True,
+        metavar="A..B",
+        help="the seeds of each target, both ends included",
     )
-    add_arguments(parser, "workers")
-    add_arguments(parser, "wave")
-    parser = group.add(
-        "stream",
-        "judge runs as files are moved into a folder",
-        _stream,
-        reads=reads,
-        writes=_OUTPUT,
+    parser.add_argument(
+        "--targets",
+        nargs="+",
+        default=[],
+        metavar="T",
+        help="fuzz/MACHINE/THREADS, explore/PROGRAM, or a pattern ('fuzz/*/none'); by default all "
+        "that do the same thing with the same seed",
     )
-    add_arguments(parser, "stream")
-    add_arguments(parser, "workers")
+    parser.add_argument(
+        "--bug",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="the targets that find this known bug, with the bug brought back",
+    )
+    add_tables(parser)
+    add_workers(parser)
+    parser.add_argument(
+        "--wave",
+        type=bounded(1),
+        metavar="N",
+        help="commit after every N seeds (default: what takes about 10 s)",
+    )
+    carries(parser, _campaign, reads=KEPT, writes=("output",))
+
+
+def _declare_stream(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--input",
+        type=source,
+        metavar="DIR",
+        required=True,
+        help="where files are moved into, as for check, or kafka://HOST:PORT/TOPIC",
+    )
+    add_tables(parser)
+    parser.add_argument(
+        "--available-now", action="store_true", help="judge the files that are there, then end"
+    )
+    parser.add_argument(
+        "--close",
+        action="store_true",
+        help="with --available-now: judge what is open at the end, as far as it goes",
+    )
+    parser.add_argument(
+        "--late",
+        type=bounded(1),
+        default=10,
+        metavar="N",
+        help="lines may come until N batches after the end of their run (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--idle",
+        type=bounded(1),
+        metavar="N",
+        help="give up a run without an end after N batches without a line of it (default: never)",
+    )
+    parser.add_argument(
+        "--files",
+        type=bounded(1),
+        default=1000,
+        metavar="N",
+        help="at most so many files a batch (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--every",
+        type=bounded(1),
+        default=10,
+        metavar="S",
+        help="begin a batch every S seconds, if there are files (default: %(default)s)",
+    )
+    add_workers(parser)
     add_judging(parser)
+    carries(parser, _stream, reads=("input", *KEPT), writes=("output",))
 
 
 def _check(arguments: argparse.Namespace) -> int:

@@ -17,15 +17,13 @@ from wheelproof_explore.failures.problems import (
 from wheelproof_explore.verdicts import ExitCode
 from wheelproof_lab.worlds.all_programs import find_program
 from wheelproof_spec.app.verbs import explore as command
-from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 
 
 def _run(*words: str) -> int:
     parser = argparse.ArgumentParser()
-    command.register(Verbs(parser))
-    arguments = parser.parse_args(["explore", *words])
-    return command.run(arguments)
+    command.declare(parser)
+    return command.run(parser.parse_args(words))
 
 
 def test_a_program_that_passes_gets_a_certificate(
@@ -124,11 +122,10 @@ PROGRAM = program("long", many)
 _MAIN = """
 import argparse, sys
 from wheelproof_spec.app.verbs import explore as command
-from wheelproof_spec.app.verbs.declaring import Verbs
 
 parser = argparse.ArgumentParser()
-command.register(Verbs(parser))
-sys.exit(command.run(parser.parse_args(["explore", "long_program:PROGRAM"])))
+command.declare(parser)
+sys.exit(command.run(parser.parse_args(["long_program:PROGRAM"])))
 """
 
 

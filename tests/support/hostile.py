@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from wheelproof_lab.__main__ import main as laboratory
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode
 
@@ -60,11 +61,14 @@ def snapshot(folder: Path) -> Mapping[str, bytes]:
 
 
 def attempt(words: Iterable[str], capsys: pytest.CaptureFixture[str]) -> Ended:
-    """Run a command in this process and hold it to what every command has to keep to."""
+    """Run a command in this process and hold it to what every command has to keep to.
+
+    After the word `lab`, it is a command of `python -m wheelproof_lab`.
+    """
     words = list(words)
     path, before = list(sys.path), set(children())
     try:
-        code: object = main(words)
+        code: object = laboratory(words[1:]) if words[:1] == ["lab"] else main(words)
     except SystemExit as ended:
         code = ended.code
     finally:

@@ -1,8 +1,9 @@
-"""The verb `wheelproof bugs`: every known bug against every engine, within a fixed budget each."""
+"""The verb `bugs`: every known bug against every engine, within a fixed budget each."""
 
 import argparse
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from wheelproof_lab.bugs.catalog import BUGS
 from wheelproof_lab.bugs.known_bug import Finder, KnownBug
@@ -11,7 +12,8 @@ from wheelproof_lab.detect.matrix import ENGINES, REFERENCE, html_page, judged, 
 from wheelproof_lab.detect.mutation.cells import Cell
 from wheelproof_lab.detect.mutation.children import run_chains
 from wheelproof_spec.app.parts import machines
-from wheelproof_spec.base.arguments import unknown
+from wheelproof_spec.app.program import carries
+from wheelproof_spec.base.arguments import bounded, unknown
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain
 from wheelproof_spec.base.errors import UsageError
@@ -26,6 +28,57 @@ _ONCE = ("contracts", "TLC", "proof", "state graph")
 _MORE = {"state graph": 3, "proof": 5}
 """How many times the budget an engine gets: one comparison, or one proof, takes seconds."""
 _SEED = 1
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb."""
+    parser.add_argument(
+        "subjects",
+        nargs="*",
+        metavar="BUG",
+        help="known bugs, or `reference` for the controls (default: all)",
+    )
+    parser.add_argument(
+        "--engine",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="let this engine look, and no other; may be repeated",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=bounded(1),
+        default=6,
+        metavar="N",
+        help="the budget of a cell (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--controls",
+        type=bounded(1),
+        default=10,
+        metavar="N",
+        help="with how many seeds each engine looks at the reference (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=bounded(1),
+        metavar="N",
+        help="cells at a time (default: one a processor)",
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="FILE",
+        help="where outcomes are kept: a run that was ended goes on where it was, as long as the "
+        "code is the same",
+    )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page to FILE, in which a cell opens its counterexample",
+    )
+    carries(parser, run, writes=("results", "html"))
 
 
 def run(arguments: argparse.Namespace) -> int:

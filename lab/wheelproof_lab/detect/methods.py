@@ -1,4 +1,4 @@
-"""The verb `wheelproof methods`: which methods, exits and concurrent pairs each engine calls.
+"""The verb `methods`: which methods, exits and concurrent pairs each engine calls.
 
 Each engine runs a small and fixed part of its work. `python -m` with this module serves the
 reference as a driver that writes the number of calls to a file when it ends.
@@ -35,6 +35,7 @@ from wheelproof_lab.detect.mutation.watch import (
 )
 from wheelproof_lab.worlds.all_programs import PAIRS, PASSING
 from wheelproof_spec.app.parts import machines
+from wheelproof_spec.app.program import carries
 from wheelproof_spec.app.reference_driver import main as serve
 from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.results.publishing import Result, publish
@@ -76,6 +77,11 @@ class Row:
     def line(self) -> str:
         """Return the row as a line of the matrix."""
         return f"{self.name:76} " + " ".join(f"{count or '-':>8}" for count in self.counts)
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb."""
+    carries(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The verb `wheelproof mutate`: small changes of the reference, and which engine sees each one."""
+"""The verb `mutate`: mutation-tests the reference; which engine sees each small change."""
 
 import argparse
 import os
@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import cast
 
 from wheelproof_lab.detect.child import command, digest_of_all
@@ -21,7 +22,8 @@ from wheelproof_lab.detect.mutation.children import run_chains
 from wheelproof_lab.detect.mutation.mutants import Mutant, mutants_of
 from wheelproof_lab.detect.mutation.tla_mutants import TLA
 from wheelproof_lab.detect.tla import all_tla_mutants
-from wheelproof_spec.base.arguments import unknown
+from wheelproof_spec.app.program import carries
+from wheelproof_spec.base.arguments import bounded, unknown
 from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
@@ -45,6 +47,50 @@ CHAIN = (
 """The engines, in the order in which they look; the unit tests come last and are counted apart."""
 
 Ledger = Mapping[str, Mapping[str, str]]
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb."""
+    parser.add_argument("patterns", nargs="*", metavar="MUTANT", help="mutants, by name or pattern")
+    parser.add_argument(
+        "--sample",
+        type=bounded(1),
+        default=100,
+        metavar="N",
+        help="how many are drawn, if none is named (default: %(default)s)",
+    )
+    parser.add_argument("--all", action="store_true", help="make every mutant")
+    parser.add_argument(
+        "--tla", action="store_true", help="mutate the TLA+ modules, and let TLC check their models"
+    )
+    parser.add_argument(
+        "--recheck",
+        action="store_true",
+        help="run the mutants that the ledger calls equivalent, too",
+    )
+    parser.add_argument("--list", action="store_true", help="list the mutants")
+    parser.add_argument("--seed", type=int, metavar="N", help="what the sample is drawn from")
+    parser.add_argument(
+        "--seconds",
+        type=bounded(1),
+        default=3,
+        metavar="N",
+        help="the budget of each engine for a mutant (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=bounded(1),
+        metavar="N",
+        help="mutants at a time (default: one a processor)",
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="FILE",
+        help="where outcomes are kept: a run that was ended goes on where it was, as long as the "
+        "code is the same",
+    )
+    carries(parser, run, writes=("results",))
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,11 +1,10 @@
-"""`python -m wheelproof_lab.detect.page [RESULTS...]`: renews docs/detection.
+"""`python -m wheelproof_lab pages detection [--results FILE ...]`: renews docs/detection.
 
-`wheelproof bugs --results RESULTS` writes the outcomes. The page shows the last outcome of each
-cell, and names the bugs that were not run. The figures of mutants are written by
-`wheelproof mutate --json docs/detection/mutants-NAME.json`.
+`python -m wheelproof_lab bugs --results FILE` writes the outcomes. The page shows the last outcome
+of each cell, and names the bugs that were not run. The figures of mutants are written by
+`python -m wheelproof_lab mutate --json docs/detection/mutants-NAME.json`.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -73,18 +72,17 @@ def _kept(report: JsonObject) -> dict[str, object]:
     }
 
 
-def main(words: Sequence[str]) -> int:
-    """Write the outcomes, the kept parts of the reports, and the page."""
+def renew_page(files: Sequence[Path] = ()) -> int:
+    """Write the outcomes in `files`, the kept parts of the reports, and the page.
+
+    Without files, the outcomes are those that were kept last.
+    """
     folder = required_checkout() / FOLDER
-    files = [Path(word) for word in words] or [folder / _OUTCOMES]
-    outcomes = told(one for file in files for one in read_outcomes(file))
+    read = files or [folder / _OUTCOMES]
+    outcomes = told(one for file in read for one in read_outcomes(file))
     folder.mkdir(exist_ok=True)
     (folder / _OUTCOMES).write_bytes(b"".join(map(format_line, outcomes)))
     for path in folder.glob(_REPORTS):
         write_text(path, json_text(_kept(parse_object(path.read_bytes()))))
     write_text(folder / _PAGE, render(outcomes, reports_in(folder)))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,11 +1,12 @@
-"""The verb `wheelproof graph`: the state graph of the code against that of TLC."""
+"""The verb `graph`: the state graph of the code against that of TLC."""
 
 import argparse
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.program import carries
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import Progress, coloured, progress
@@ -15,9 +16,16 @@ if TYPE_CHECKING:
     from wheelproof_lab.graph.comparing.comparisons import GraphOutcome
 
 
-def register(verbs: Verbs) -> None:
-    """Declare the verb and its arguments."""
-    verbs.own("graph", run)
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb."""
+    parser.add_argument(
+        "models", nargs="*", metavar="MODEL", help="comparisons to make, by name or pattern"
+    )
+    parser.add_argument("--all", action="store_true", help="make every comparison")
+    parser.add_argument("--list", action="store_true", help="list the comparisons")
+    parser.add_argument("--jar", type=Path, metavar="FILE", help="the tla2tools.jar to run")
+    parser.add_argument("--java", type=Path, metavar="FILE", help="the program java to run it with")
+    carries(parser, run, reads=("jar", "java"))
 
 
 def run(arguments: argparse.Namespace) -> int:

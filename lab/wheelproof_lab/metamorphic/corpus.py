@@ -19,7 +19,7 @@ from wheelproof_spec.history.reader import read_lines
 
 Event = HistoryHeader[object] | Op | HistoryEnd
 
-_REMEDY = "name a file that `wheelproof metamorphic --keep` has written"
+_REMEDY = "name a file that `python -m wheelproof_lab metamorphic --keep` has written"
 _REPAIR = "`wheelproof check` says all that is wrong with the file"
 
 

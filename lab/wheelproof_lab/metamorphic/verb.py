@@ -1,4 +1,4 @@
-"""The verb `wheelproof metamorphic`: tests the judges of histories by variations."""
+"""The verb `metamorphic`: tests the judges of histories by variations."""
 
 import argparse
 import os
@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.program import carries
+from wheelproof_spec.base.arguments import bounded
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
@@ -24,20 +25,58 @@ _MOST_OF_A_CASE = 400
 """The most answers of a driven case that are spoilt."""
 
 
-def register(verbs: Verbs) -> None:
-    """Declare the verb and its arguments."""
-    verbs.own(
-        "metamorphic",
-        run,
-        {
-            "components": {
-                "help": f"whose judge is tested: {', '.join(COMPONENTS)} (default: all)"
-            },
-            "--profile": {"choices": sorted(profiles())},
-            "--jobs": {"default": os.cpu_count() or 1},
-            "--keep": {"default": Path("build/metamorphic")},
-        },
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb."""
+    parser.add_argument(
+        "components",
+        nargs="*",
+        metavar="COMPONENT",
+        help=f"whose judge is tested: {', '.join(COMPONENTS)} (default: all)",
     )
+    parser.add_argument(
+        "--histories",
+        type=bounded(1),
+        default=2000,
+        metavar="N",
+        help="how many histories are judged, at least, of each component and profile "
+        "(default: %(default)s)",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="draw what the run of this seed drew")
+    parser.add_argument("--profile", choices=sorted(profiles()), help="vary for this profile alone")
+    parser.add_argument(
+        "--jobs",
+        type=bounded(1),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="how many processes share the work (default: one for each processor)",
+    )
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        default=Path("build/metamorphic"),
+        metavar="DIR",
+        help="write each disagreement to a file in this folder (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--recorded",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="vary the histories in these files, whoever has recorded them, each one once",
+    )
+    parser.add_argument(
+        "--replay",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="judge kept disagreements again: files, or folders of them",
+    )
+    parser.add_argument(
+        "--figures", type=Path, metavar="FILE", help="write the figures of docs/clauses"
+    )
+    carries(parser, run, reads=("recorded", "replay"), writes=("keep", "figures"))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -196,7 +235,7 @@ def _stories(disagreements: "list[Disagreement]", folder: Path) -> Iterator[str]
             for title, recording in (("before", found.before), ("after", found.after)):
                 yield f"  {title}:"
                 yield from (f"    {line.decode().rstrip()}" for line in recording.lines())
-            yield f"  repeat    wheelproof metamorphic --replay {folder / name}"
+            yield f"  repeat    python -m wheelproof_lab metamorphic --replay {folder / name}"
 
 
 def _figures(total: "Counts") -> dict[str, object]:
@@ -227,8 +266,8 @@ def _write_figures(path: Path, seed: int, figures: dict[str, dict[str, object]])
 def _repeat(arguments: argparse.Namespace, components: tuple[str, ...], seed: int) -> str:
     profile = "" if arguments.profile is None else f" --profile {arguments.profile}"
     return (
-        f"wheelproof metamorphic {' '.join(components)} --histories {arguments.histories} "
-        f"--seed {seed}{profile} --jobs {arguments.jobs}"
+        f"python -m wheelproof_lab metamorphic {' '.join(components)} "
+        f"--histories {arguments.histories} --seed {seed}{profile} --jobs {arguments.jobs}"
     )
 
 

@@ -1,4 +1,4 @@
-"""The verb `wheelproof prove`: inductive invariants, for any number of threads."""
+"""The verb `prove`: inductive invariants, for any number of threads."""
 
 import argparse
 import os
@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from wheelproof_lab.processes import pool_of
-from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.arguments import unknown
+from wheelproof_spec.app.program import carries
+from wheelproof_spec.base.arguments import bounded, positive_seconds, unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import coloured
@@ -22,9 +22,31 @@ if TYPE_CHECKING:
     from wheelproof_lab.prove.system import Proof
 
 
-def register(verbs: Verbs) -> None:
-    """Declare the verb and its arguments."""
-    verbs.own("prove", run, {"--jobs": {"default": os.cpu_count() or 1}})
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb."""
+    parser.add_argument("proofs", nargs="*", metavar="NAME", help="proofs, by name or pattern")
+    parser.add_argument("--all", action="store_true", help="make every proof")
+    parser.add_argument("--list", action="store_true", help="list the proofs")
+    parser.add_argument(
+        "--details",
+        action="store_true",
+        help="show how each variant is refuted, state by state",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=positive_seconds,
+        default=60.0,
+        metavar="S",
+        help="the limit for one obligation (default: %(default)g); beyond it is inconclusive",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=bounded(1),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="proofs at a time (default: one a processor)",
+    )
+    carries(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,10 +1,9 @@
-"""`python -m wheelproof_lab.publish.clauses`: renews docs/clauses/README.md from its figures.
+"""`python -m wheelproof_lab pages clauses`: renews docs/clauses/README.md from its figures.
 
-`wheelproof metamorphic --figures docs/clauses/figures.json` renews the figures.
+`python -m wheelproof_lab metamorphic --figures docs/clauses/figures.json` renews the figures.
 """
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -82,5 +81,6 @@ def _renewed() -> str:
     return render(read_figures(required_checkout() / FIGURES))
 
 
-if __name__ == "__main__":
-    sys.exit(renew(PAGE, _renewed))
+def renew_page() -> int:
+    """Write the page, and return the exit code."""
+    return renew(PAGE, _renewed)

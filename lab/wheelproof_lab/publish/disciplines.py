@@ -1,4 +1,4 @@
-"""`python -m wheelproof_lab.publish.disciplines`: renews docs/purgatory-disciplines.md.
+"""`python -m wheelproof_lab pages disciplines`: renews docs/purgatory-disciplines.md.
 
 The page is a table of what each discipline of the purgatory promises. Each cell comes from the
 manifest. A promise is held if a passing model has the property in its cfg, in surroundings that are
@@ -6,7 +6,6 @@ at least as hard. It is broken if a model fails by the property, in surroundings
 So TLC confirms each cell whenever the suite runs.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -152,5 +151,6 @@ def _setting(model: Model) -> _Setting:
     return _Setting(model, model.cfg.constants, model.cfg.replaced)
 
 
-if __name__ == "__main__":
-    sys.exit(renew(PAGE, partial(render, tla_directory() / "manifest.toml")))
+def renew_page() -> int:
+    """Write the page, and return the exit code."""
+    return renew(PAGE, partial(render, tla_directory() / "manifest.toml"))

@@ -1,9 +1,8 @@
 """The reference page of the formats, docs/formats.md, made from the definitions.
 
-``python -m wheelproof_lab.publish.formats`` renews it; a test compares it.
+``python -m wheelproof_lab pages formats`` renews it; a test compares it.
 """
 
-import sys
 from collections.abc import Iterator
 from functools import partial
 
@@ -98,5 +97,6 @@ def _kind(kind: Kind) -> str:
             return "object"
 
 
-if __name__ == "__main__":
-    sys.exit(renew("docs/formats.md", render))
+def renew_page() -> int:
+    """Write the page, and return the exit code."""
+    return renew("docs/formats.md", render)

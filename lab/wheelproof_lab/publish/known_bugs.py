@@ -1,6 +1,4 @@
-"""`python -m wheelproof_lab.publish.known_bugs`: renews docs/known-bugs.md from the table."""
-
-import sys
+"""`python -m wheelproof_lab pages known-bugs`: renews docs/known-bugs.md from the table."""
 
 from wheelproof_lab.bugs.catalog import BUGS
 from wheelproof_lab.publish.markdown import markdown, renew
@@ -13,5 +11,6 @@ def render() -> str:
     return markdown("known-bugs", bugs=BUGS)
 
 
-if __name__ == "__main__":
-    sys.exit(renew(PAGE, render))
+def renew_page() -> int:
+    """Write the page, and return the exit code."""
+    return renew(PAGE, render)

@@ -1,10 +1,9 @@
-"""`python -m wheelproof_lab.publish.mutations`: renews docs/proofs/mutations.md.
+"""`python -m wheelproof_lab pages mutations`: renews docs/proofs/mutations.md.
 
 The page is the table of the models that must fail: for each mistake the property that it breaks.
 `wheelproof tlc` confirms each row, since it is an error if such a model passes.
 """
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -40,5 +39,6 @@ def unbroken(module: str, models: Sequence[Model]) -> list[str]:
     return sorted(promised - broken)
 
 
-if __name__ == "__main__":
-    sys.exit(renew(PAGE, partial(render, tla_directory() / "manifest.toml")))
+def renew_page() -> int:
+    """Write the page, and return the exit code."""
+    return renew(PAGE, partial(render, tla_directory() / "manifest.toml"))

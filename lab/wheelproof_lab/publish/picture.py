@@ -1,9 +1,8 @@
 """The picture of the README: a counterexample, a lane for each thread.
 
-``python -m wheelproof_lab.publish.picture`` renews it; a test compares it.
+``python -m wheelproof_lab pages picture`` renews it; a test compares it.
 """
 
-import sys
 from itertools import groupby
 
 from wheelproof_explore.explorer import Engine, Options, explore
@@ -86,5 +85,6 @@ def _line(left: int, y: int, right: int) -> Markup:
     return element("line", class_="edge", x1=left, y1=y, x2=right, y2=y)
 
 
-if __name__ == "__main__":
-    sys.exit(renew(PAGE, render))
+def renew_page() -> int:
+    """Write the picture, and return the exit code."""
+    return renew(PAGE, render)

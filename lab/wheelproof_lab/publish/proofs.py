@@ -1,9 +1,8 @@
-"""`python -m wheelproof_lab.publish.proofs`: renews docs/proofs/README.md and the TLA+ clauses.
+"""`python -m wheelproof_lab pages proofs`: renews docs/proofs/README.md and the TLA+ clauses.
 
 Both are made from the proofs themselves, so they cannot differ from what is proved.
 """
 
-import sys
 from collections.abc import Mapping
 
 from wheelproof_lab.checkout import required_checkout
@@ -35,17 +34,13 @@ def modules() -> Mapping[str, str]:
     found: dict[str, str] = {}
     for path, some in grouped.items():
         name = path.rpartition("/")[2]
-        header = "Made by python -m wheelproof_lab.publish.proofs: what z3 proves for any number."
+        header = "Made by python -m wheelproof_lab pages proofs: what z3 proves for any number."
         found[f"{path}.tla"] = module_text(name, name.removesuffix("Proof"), header, some)
     return found
 
 
-def main() -> int:
-    """Write the page and the modules."""
+def renew_page() -> int:
+    """Write the page and the modules, and return the exit code."""
     for path, text in modules().items():
         write_text(required_checkout() / "tla" / path, text)
     return renew(PAGE, render)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""`python -m wheelproof_lab.publish.sources`: renews docs/sources from marks in the tests.
+"""`python -m wheelproof_lab pages sources`: renews docs/sources from marks in the tests.
 
 The statements are rows of docs/sources; ``@pytest.mark.repeats("id", ...)`` on a test says which of
 them it repeats.
@@ -173,7 +173,7 @@ def render(sources: Sequence[Source], statements: Sequence[Statement], marks: Ma
     )
 
 
-def main() -> int:
+def renew_page() -> int:
     """Write the page; with problems, print them and return 1 instead."""
     root = required_checkout()
     sources, statements = read_sources(root)
@@ -184,7 +184,3 @@ def main() -> int:
     if found:
         return 1
     return renew(PAGE, partial(render, sources, statements, marks))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wheelproof_spec.app.verbs.declaring import NOTHING, declare_arguments
-from wheelproof_spec.base.codec.tables import Row
+from wheelproof_spec.base.arguments import bounded
 
 LOCAL = "local[*]"
 KEPT = ("output/manifest.json",)
-"""The files that a report must not overwrite, in the form of `Verbs.add`."""
+"""The files that a report must not overwrite, in the form of `carries`."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
@@ -94,16 +93,41 @@ def folder(text: str) -> Path:
     return path
 
 
-def add_arguments(
-    parser: argparse.ArgumentParser, verb: str, given: Mapping[str, Row] = NOTHING
-) -> None:
-    """Declare the arguments that ``arguments.toml`` has for a verb, or for `workers`."""
-    declare_arguments(
-        parser,
-        __file__,
-        verb,
-        given,
-        {"folder": folder, "runs": runs, "source": source, "setting": setting},
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Declare `--input`, where the recorded runs are."""
+    parser.add_argument(
+        "--input",
+        type=runs,
+        metavar="DIR",
+        required=True,
+        help="a folder of traces and histories, or hdfs://HOST:PORT/FOLDER and the like",
+    )
+
+
+def add_tables(parser: argparse.ArgumentParser) -> None:
+    """Declare `--output`, the folder that a job keeps."""
+    parser.add_argument(
+        "--output", type=folder, metavar="DIR", required=True, help="the folder of the tables"
+    )
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that say where Spark does the work."""
+    parser.add_argument(
+        "--master",
+        metavar="M",
+        help="Spark's master (default: that of spark-defaults.conf, or local[*])",
+    )
+    parser.add_argument(
+        "--conf",
+        type=setting,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of Spark, as for spark-submit",
+    )
+    parser.add_argument(
+        "--partitions", type=bounded(1), metavar="N", help="in how many parts the work is done"
     )
 
 
@@ -111,7 +135,7 @@ def workers_of(arguments: argparse.Namespace) -> Workers:
     """Return the workers that the arguments describe."""
     return Workers(
         master=arguments.master,
-        conf=dict(arguments.conf or ()),
+        conf=dict(arguments.conf),
         partitions=arguments.partitions,
         progress=not arguments.quiet and sys.stderr.isatty(),
     )

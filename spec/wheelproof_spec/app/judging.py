@@ -3,8 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs.declaring import add_arguments
-from wheelproof_spec.base.arguments import unknown
+from wheelproof_spec.base.arguments import bounded, unknown
 from wheelproof_spec.base.errors import UsageError
 
 if TYPE_CHECKING:
@@ -13,7 +12,19 @@ if TYPE_CHECKING:
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
     """Declare the options that say how runs are judged."""
-    add_arguments(parser, "judging")
+    parser.add_argument(
+        "--profile",
+        metavar="NAME",
+        help="the contract that histories are judged by, instead of the one that they name, if "
+        "their component has it",
+    )
+    parser.add_argument(
+        "--max-states",
+        type=bounded(1),
+        metavar="N",
+        help="give up on a trace whose order is open after so many states (default: a generous "
+        "number)",
+    )
 
 
 def check_options(arguments: argparse.Namespace) -> "CheckOptions":

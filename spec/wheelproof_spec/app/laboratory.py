@@ -7,14 +7,16 @@ traces. Whatever they ask for, the answer of an installed package is how to get 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from wheelproof_explore.command import Explored
 from wheelproof_explore.program import Program
 from wheelproof_explore.substrates.substrate import SubstrateKind
 from wheelproof_spec.base.errors import MissingToolError
 from wheelproof_spec.base.history.judging import MakeTraceChecker
-from wheelproof_spec.history.routing import FileResult
+
+if TYPE_CHECKING:
+    from wheelproof_spec.history.routing import FileResult
 
 _DOOR = "wheelproof_lab.door"
 
@@ -59,7 +61,7 @@ class Laboratory(Protocol):
     def ask_tlc(
         self,
         files: Sequence[Path],
-        results: Sequence[FileResult],
+        results: "Sequence[FileResult]",
         *,
         jar: Path | None,
         java: Path | None,

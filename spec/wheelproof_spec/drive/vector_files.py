@@ -14,7 +14,7 @@ from wheelproof_spec.base.results.reports import replacing
 from wheelproof_spec.history.line_parser import Event, Rejection
 from wheelproof_spec.history.reader import read_lines
 
-_REMEDY = "make it again with wheelproof vectors generate"
+_REMEDY = "make it again with python -m wheelproof_lab vectors"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

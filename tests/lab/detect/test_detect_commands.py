@@ -1,4 +1,4 @@
-"""`wheelproof bugs` and `wheelproof mutate`, end to end: a selection of both, in seconds."""
+"""The verbs `bugs` and `mutate`, end to end: a selection of both, in seconds."""
 
 import json
 import subprocess
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT
+from wheelproof_lab.__main__ import main
 from wheelproof_lab.bugs.catalog import BUGS
 from wheelproof_lab.detect import mutate
 from wheelproof_lab.detect.matrix import KINDS, judged
@@ -17,7 +18,6 @@ from wheelproof_lab.detect.methods import Row, judged_rows
 from wheelproof_lab.detect.mutation.cells import Cell, End, Found, Outcome, read_outcomes
 from wheelproof_lab.detect.page import FOLDER, render, reports_in, told
 from wheelproof_lab.detect.tla import all_tla_mutants
-from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import COMPONENTS
@@ -119,7 +119,7 @@ def test_a_hole_without_a_reason_and_a_reason_without_a_hole_fail() -> None:
 
 
 def test_the_page_is_made_of_the_outcomes() -> None:
-    """The remedy is `python -m wheelproof_lab.detect.page`."""
+    """The remedy is `python -m wheelproof_lab pages detection`."""
     folder = ROOT / FOLDER
     outcomes = read_outcomes(folder / "outcomes.jsonl")
     page = (folder / "README.md").read_text(encoding="utf-8")

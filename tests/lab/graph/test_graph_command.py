@@ -11,7 +11,6 @@ from wheelproof_lab.graph import all_comparisons
 from wheelproof_lab.graph import verb as command
 from wheelproof_lab.graph.comparing import comparisons
 from wheelproof_lab.graph.comparing.comparisons import GraphOutcome
-from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import MissingToolError, UsageError
 from wheelproof_spec.base.resources import checkout_directory, tla_directory
 from wheelproof_spec.base.results.verdicts import ExitCode
@@ -19,9 +18,8 @@ from wheelproof_spec.base.results.verdicts import ExitCode
 
 def _run(*arguments: str) -> int:
     parser = argparse.ArgumentParser()
-    command.register(Verbs(parser))
-    parsed = parser.parse_args(["graph", *arguments])
-    return command.run(parsed)
+    command.declare(parser)
+    return command.run(parser.parse_args(arguments))
 
 
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:

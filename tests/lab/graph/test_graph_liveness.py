@@ -34,7 +34,6 @@ from wheelproof_lab.worlds.all_programs import BY_DUTY
 from wheelproof_lab.worlds.making import program
 from wheelproof_lab.worlds.waiting import WAITING
 from wheelproof_spec.app.verbs import explore as command
-from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.verdicts import ExitCode
 
@@ -300,8 +299,8 @@ def test_ctrl_c_leaves_an_inconclusive_result() -> None:
 
 def _run(*arguments: str) -> int:
     parser = argparse.ArgumentParser()
-    command.register(Verbs(parser))
-    return command.run(parser.parse_args(["explore", *arguments]))
+    command.declare(parser)
+    return command.run(parser.parse_args(arguments))
 
 
 def test_the_verb(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_philosophers(count: int, states: int, edges: int) -> None:
 
 
 # Those of the purgatory are in test_graph_purgatory. The largest are left to
-# `wheelproof graph --all`.
+# `python -m wheelproof_lab graph --all`.
 _LARGE = {
     "system-timer-two-adders-advancer",
     "system-timer-two-advancers",

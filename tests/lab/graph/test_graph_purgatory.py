@@ -47,7 +47,7 @@ from wheelproof_spec.base.results.verdicts import Verdict
 
 pytestmark = pytest.mark.slow
 
-# The others are left to `wheelproof graph --all`.
+# The others are left to `python -m wheelproof_lab graph --all`.
 _TESTED = {
     "operation-monitor",
     "operation-exclusive",

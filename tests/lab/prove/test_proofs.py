@@ -58,7 +58,7 @@ def test_the_clauses_are_invariants_of_the_models() -> None:
 
 
 def test_the_page_and_the_modules_are_made_of_the_proofs() -> None:
-    """The remedy is `python -m wheelproof_lab.publish.proofs`."""
+    """The remedy is `python -m wheelproof_lab pages proofs`."""
     assert (ROOT / PAGE).read_text(encoding="utf-8") == render()
     for path, text in modules().items():
         assert (tla_directory() / path).read_text(encoding="utf-8") == text

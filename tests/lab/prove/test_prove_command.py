@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from wheelproof_lab.__main__ import main
 from wheelproof_lab.prove import verb as prove
 from wheelproof_lab.prove.all_proofs import proofs
-from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 

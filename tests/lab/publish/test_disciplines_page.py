@@ -19,7 +19,7 @@ def test_disciplines_page_is_up_to_date() -> None:
     checkout = checkout_directory()
     assert checkout is not None
     page = (checkout / PAGE).read_text(encoding="utf-8")
-    remedy = "renew it: python -m wheelproof_lab.publish.disciplines"
+    remedy = "renew it: python -m wheelproof_lab pages disciplines"
     assert page == render(tla_directory() / "manifest.toml"), remedy
 
 

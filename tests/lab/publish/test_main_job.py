@@ -90,7 +90,7 @@ def test_main_job_does_not_pass_over_a_demo_that_fails(
 @pytest.mark.long
 def test_main_job_runs_and_judges_kafka(tmp_path: Path, kafka: str) -> None:
     assert Path(kafka).is_file()
-    command = [sys.executable, "-m", "wheelproof_lab.publish.main_job", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "wheelproof_lab", "run", "--out", str(tmp_path)]
     command += ["--demo-runs", "200", "--seed", "7"]
     completed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert completed.returncode == ExitCode.PASS, completed.stdout + completed.stderr

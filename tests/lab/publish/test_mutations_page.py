@@ -41,7 +41,7 @@ def test_mutations_page_is_up_to_date() -> None:
     checkout = checkout_directory()
     assert checkout is not None
     page = (checkout / PAGE).read_text(encoding="utf-8")
-    assert page == render(MANIFEST), "renew it: python -m wheelproof_lab.publish.mutations"
+    assert page == render(MANIFEST), "renew it: python -m wheelproof_lab pages mutations"
 
 
 def _clauses_of_proofs() -> set[str]:

@@ -65,7 +65,7 @@ def suite() -> Suite:
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_tla_readme_is_up_to_date(suite: Suite, name: str) -> None:
     readme = suite.root / "tla" / name / "README.md"
-    remedy = "renew it: python -m wheelproof_lab.publish.tlc_readmes"
+    remedy = "renew it: python -m wheelproof_lab pages tla-readmes"
     text = readme.read_text(encoding="utf-8")
     assert without_lines(text) == without_lines(suite.renewed(readme)), remedy
 

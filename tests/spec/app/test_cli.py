@@ -2,25 +2,63 @@
 
 import argparse
 import io
+import re
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from wheelproof_spec.app.cli import build_parser, main
-from wheelproof_spec.app.verbs import VERBS
+from wheelproof_lab import __main__ as laboratory
+from wheelproof_spec.app.cli import GROUPS, build_parser, main
+from wheelproof_spec.app.program import Group
 from wheelproof_spec.base.results.terminal import Progress, coloured
 from wheelproof_spec.base.results.verdicts import ExitCode
 
+_MOST_VERBS = 11
 
-def test_cli_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+
+def _help(run: Callable[[Sequence[str]], int], capsys: pytest.CaptureFixture[str]) -> str:
     with pytest.raises(SystemExit) as ended:
-        main(["--help"])
+        run(["--help"])
     assert ended.value.code == ExitCode.PASS
-    printed = capsys.readouterr().out
-    assert all(verb in printed for verb in VERBS)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("run", "groups"), [(main, GROUPS), (laboratory.main, laboratory.GROUPS)])
+def test_cli_help_lists_each_verb_once_in_its_group(
+    run: Callable[[Sequence[str]], int],
+    groups: Sequence[Group],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    printed = _help(run, capsys)
+    verbs = [name for group in groups for name in group.verbs]
+    assert len(verbs) == len(set(verbs)) <= _MOST_VERBS
+    assert re.findall(r"^  ([a-z]+)  ", printed, re.MULTILINE) == verbs
+    for group in groups:
+        lines = [f"  {name:<12} {summary}" for name, summary in group.verbs.items()]
+        assert "\n".join((f"{group.title}:", *lines, "")) in printed
+
+
+def test_cli_no_verb_is_in_both_programs_but_the_vectors() -> None:
+    ours, theirs = (
+        {name for group in groups for name in group.verbs} for groups in (GROUPS, laboratory.GROUPS)
+    )
+    assert ours & theirs == {"vectors"}
+
+
+@pytest.mark.parametrize(
+    ("build", "groups"),
+    [(build_parser, GROUPS), (laboratory.build_parser, laboratory.GROUPS)],
+)
+def test_cli_each_verb_carries_something_out(
+    build: Callable[[Sequence[str]], argparse.ArgumentParser], groups: Sequence[Group]
+) -> None:
+    for name in (name for group in groups for name in group.verbs):
+        declared = [parser for parser in _parsers(build([name])) if parser.get_default("run")]
+        assert declared, name
 
 
 def test_cli_unknown_verb_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,8 +102,9 @@ def _parsers(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
 
 
 def test_cli_every_file_is_declared_as_read_or_written() -> None:
-    parsers = [parser for parser in _parsers(build_parser()) if parser.get_default("run")]
-    assert len(parsers) > len(VERBS)
+    programs = [*_parsers(build_parser()), *_parsers(laboratory.build_parser())]
+    parsers = [parser for parser in programs if parser.get_default("run")]
+    assert len(parsers) > _MOST_VERBS
     for parser in parsers:
         declared = {*parser.get_default("reads"), *parser.get_default("writes")}
         for action in cast("list[argparse.Action]", vars(parser)["_actions"]):
@@ -87,11 +126,9 @@ def test_cli_starts_without_engines_and_components(words: str) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     modules = done.stderr.split()
-    heavy = ("engines.explore", "engines.drive", "engines.history", "engines.fuzz", "components")
+    heavy = tuple(f"wheelproof_spec.{name}" for name in ("drive", "history", "fuzz", "components"))
     assert done.returncode == ExitCode.PASS
-    assert [
-        name for name in modules if name.startswith(tuple(f"wheelproof_spec.{h}" for h in heavy))
-    ] == []
+    assert [name for name in modules if name.startswith((*heavy, "wheelproof_lab"))] == []
 
 
 def test_cli_version_names_what_is_used(capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,28 +164,47 @@ def test_python_m_is_the_program() -> None:
     assert done.stdout.startswith("usage: wheelproof")
 
 
+@pytest.fixture(scope="module")
+def completion(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    script = tmp_path_factory.mktemp("completion") / "wheelproof.bash"
+    command = [sys.executable, "-m", "wheelproof_spec", "completion", "bash"]
+    script.write_text(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return script
+
+
 @pytest.mark.parametrize(
     ("typed", "completed"),
     [
-        ("ch", "check"),
+        ("che", "check"),
+        ("d", "doctor"),
         ("fuzz p", "purgatory"),
         ("fuzz --threads r", "real"),
         ("pipeline c", "check campaign"),
         ("pipeline check --in", "--input"),
         ("explore --engine g", "graph"),
+        ("conform --template ru", "rust"),
+        ("check run", "run.jsonl"),
+        ("check run.jsonl --html run", "run.jsonl"),
+        ("pipeline report --output run", "run.jsonl"),
     ],
 )
-def test_completion_in_bash(
-    typed: str, completed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["completion", "bash"]) == ExitCode.PASS
-    script = tmp_path / "completion.bash"
-    script.write_text(
-        f"{capsys.readouterr().out}\nCOMP_WORDS=(wheelproof {typed}); "
-        'COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _wheelproof; echo "${COMPREPLY[*]}"\n'
+def test_completion_in_bash(typed: str, completed: str, completion: Path, tmp_path: Path) -> None:
+    (tmp_path / "run.jsonl").touch()
+    program = (
+        f"source {completion}\nCOMP_WORDS=(wheelproof {typed})\n"
+        "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
+        "$(complete -p wheelproof | sed 's/.*-F \\([^ ]*\\).*/\\1/') && :\n"
+        'echo "${COMPREPLY[*]}"\n'
     )
-    done = subprocess.run(["bash", str(script)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["bash", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == completed.split()
+
+
+def test_completion_in_zsh_is_a_script_for_zsh(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "zsh"]) == ExitCode.PASS
+    assert capsys.readouterr().out.startswith("#compdef wheelproof")
 
 
 class _Terminal(io.StringIO):
@@ -178,27 +234,33 @@ def test_progress_is_for_a_terminal_alone(
     assert ("0 letters" in stream.getvalue()) is (terminal and not quiet)
 
 
+_USERS, _LAB = "wheelproof_spec.app.cli", "wheelproof_lab.__main__"
+
+
 @pytest.mark.parametrize(
-    ("words", "module", "extra"),
+    ("program", "words", "module", "extra"),
     [
-        (["fuzz", "timer"], "hypothesis", "fuzz"),
-        (["tlc"], "rich", "tlc"),
-        (["explore", "--all"], "greenlet", "explore"),
-        (["graph", "--all"], "greenlet", "explore"),
-        (["prove", "--all"], "z3", "prove"),
-        (["pipeline", "check", "--input", "in", "--output", "out"], "pyspark", "spark"),
-        (["pipeline", "check", "--input", "in", "--output", "out"], "py4j", "spark"),
-        (["check", "README.md", "--html", "out/page.html"], "jinja2", "report"),
+        (_USERS, ["fuzz", "timer"], "hypothesis", "fuzz"),
+        (_USERS, ["tlc"], "rich", "tlc"),
+        (_USERS, ["completion", "bash"], "shtab", "completion"),
+        (_USERS, ["explore", "--all"], "greenlet", "explore"),
+        (_LAB, ["graph", "entry-add-flush"], "greenlet", "explore"),
+        (_LAB, ["prove", "--all"], "z3", "prove"),
+        (_USERS, ["pipeline", "check", "--input", "in", "--output", "out"], "pyspark", "spark"),
+        (_USERS, ["pipeline", "check", "--input", "in", "--output", "out"], "py4j", "spark"),
+        (_USERS, ["check", "README.md", "--html", "out/page.html"], "jinja2", "report"),
     ],
 )
 @pytest.mark.slow
-def test_cli_missing_extra_is_one_sentence(words: list[str], module: str, extra: str) -> None:
-    program = (
+def test_cli_missing_extra_is_one_sentence(
+    program: str, words: list[str], module: str, extra: str
+) -> None:
+    text = (
         f"import sys; sys.modules[{module!r}] = None; "
-        f"from wheelproof_spec.app.cli import main; sys.exit(main({words!r}))"
+        f"from {program} import main; sys.exit(main({words!r}))"
     )
     completed = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        [sys.executable, "-c", text], capture_output=True, text=True, check=False
     )
     assert completed.returncode == ExitCode.USAGE
     assert len(completed.stderr.splitlines()) == 1

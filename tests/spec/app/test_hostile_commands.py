@@ -60,7 +60,7 @@ READERS = {
     "conform --driver false --vectors r*.jsonl": ("--json", "--html"),
     "tlc --manifest run.jsonl": ("--json", "--junit", "--graph"),
     "tlc --jar run.jsonl": ("--json",),
-    "graph --all --jar run.jsonl": ("--json",),
+    "lab graph --all --jar run.jsonl": ("--json",),
     "pipeline check --input runs --output new": (),
 }
 SAME_FILE = ("run.jsonl", "./run.jsonl", "link.jsonl", "hard.jsonl", "folder/../run.jsonl")
@@ -131,7 +131,7 @@ def test_an_output_that_is_an_input(
         "record --component timer --output new --json new",
         "record --component timer --output other.jsonl --junit other.jsonl",
         "vectors list vectors.jsonl --json new --junit new",
-        "vectors generate --output new --json new",
+        "lab vectors --output new --json new",
         "tlc --graph new --json new",
         "tlc --write-cfg MCTimer_smoke --output new --json new",
         "pipeline check --input runs --output runs",
@@ -143,7 +143,7 @@ def test_an_output_that_is_an_input(
         "pipeline stream --input runs --output runs",
         "pipeline report --output new --html new/manifest.json",
         "pipeline campaign --seeds 1..2 --output new --json new/manifest.json",
-        "pipeline demo --output new --json new",
+        "lab demo --output new --json new",
     ],
 )
 def test_outputs_that_are_one_file(
@@ -155,7 +155,7 @@ def test_outputs_that_are_one_file(
     assert not (folder / "new").exists()
 
 
-@pytest.mark.parametrize("command", ["vectors generate --output", "tlc MCTimer_smoke --graph"])
+@pytest.mark.parametrize("command", ["lab vectors --output", "tlc MCTimer_smoke --graph"])
 @pytest.mark.parametrize("place", ["/dev/full", "run.jsonl/new", "/proc/nothing/new", "loop/new"])
 def test_a_folder_that_cannot_be_made(
     command: str, place: str, capsys: pytest.CaptureFixture[str]
@@ -185,6 +185,7 @@ BAD_USAGE = {
         *(f"--driver false --memory-mb {number}" for number in ("0", "-1", "nan", "1e3")),
         "--driver false --seed x",
     ),
+    "completion": ("", "fish", "bash zsh"),
     "doctor": ("timer", "--fix"),
     "explore": (
         "",
@@ -213,8 +214,8 @@ BAD_USAGE = {
         "timer --seed x",
         "timer --case x",
     ),
-    "graph": ("", "none-such", "--all entry-add-flush", "--al", "'[' "),
-    "metamorphic": (
+    "lab graph": ("", "none-such", "--all entry-add-flush", "--al", "'[' "),
+    "lab metamorphic": (
         "tmer",
         "timer --profile nobody",
         "buffer_pool --profile never-early",
@@ -222,7 +223,7 @@ BAD_USAGE = {
         "timer --jobs 0",
         "timer --seed x",
     ),
-    "prove": (
+    "lab prove": (
         "",
         "none-such",
         "--all maybe-try-complete-flag",
@@ -281,9 +282,10 @@ BAD_USAGE = {
         "campaign --output new --seeds x",
         "campaign --output new --seeds 1..2 --targets none-such",
         "campaign --output new --seeds 1..2 --bug none-such",
-        "demo --runs 0",
-        "demo --seed x",
     ),
+    "lab demo": ("--runs 0", "--seed x"),
+    "lab pages": ("clauss", "clauses --results x"),
+    "lab": ("", "grph"),
 }
 
 

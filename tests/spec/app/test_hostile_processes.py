@@ -139,16 +139,15 @@ def test_an_output_that_is_replaced_keeps_its_mode_and_its_links(folder: Path) -
 
 _TOLD_WHEN_IT_STARTS = """
 import sys
-from wheelproof_spec.app import cli, verbs
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app import cli, program
 
-def add(self, name, summary, run, _add=Verbs.add, **files):
+def runs(parser, run, _runs=program.runs, **files):
     def told(arguments):
         print("started", flush=True)
         return run(arguments)
-    return _add(self, name, summary, told, **files)
+    _runs(parser, told, **files)
 
-Verbs.add = add
+program.runs = runs
 sys.exit(cli.main())
 """
 

@@ -1,5 +1,5 @@
 ----------------------- MODULE MaybeTryCompleteProof -----------------------
-(* Made by python -m wheelproof_lab.publish.proofs: what z3 proves for any number. *)
+(* Made by python -m wheelproof_lab pages proofs: what z3 proves for any number. *)
 EXTENDS MaybeTryComplete
 
 EachThreadIsAtAStepOfItsOwn ==

@@ -1,1 +1,1 @@
-"""The verb ``pipeline demo``: runs are recorded, judged, and compared with expected verdicts."""
+"""The verb `demo`: runs are recorded, judged, and compared with expected verdicts."""

@@ -1,4 +1,4 @@
-"""The verb `pipeline demo`: records runs, judges them on Spark, and compares the verdicts."""
+"""What the verb `demo` does: records runs, judges them on Spark, and compares the verdicts."""
 
 import os
 import shutil

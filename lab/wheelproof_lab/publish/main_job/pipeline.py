@@ -17,7 +17,7 @@ from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 TITLE = "Pipeline: recorded runs, judged on Apache Spark"
 _EDGE = "oracle and implementations"
 _LAST_LINES = 5
-_PROGRAM = (sys.executable, "-m", "wheelproof_spec.app.cli", "pipeline", "demo")
+_PROGRAM = (sys.executable, "-m", "wheelproof_lab", "demo")
 _MISSING = str(MissingToolError("", "")).partition(";")[0]
 """The beginning of the message that a tool is missing on this machine."""
 
@@ -47,7 +47,7 @@ def pipeline_section(
         return Section(title=TITLE, edge=_EDGE, subject="", results=(), note=why)
     report(f"the demo of the pipeline ended with exit code {code}: {why}")
     trouble = CheckResult(
-        name="pipeline demo",
+        name="demo of the pipeline",
         group="pipeline",
         verdict=Verdict.ERROR,
         summary=f"the program ended with exit code {code}: {why}",

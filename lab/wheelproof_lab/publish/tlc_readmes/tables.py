@@ -2,14 +2,17 @@
 
 import os.path
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.publish.tlc_readmes.citations import Citation, citations
 from wheelproof_lab.publish.tlc_readmes.module import Module, read_module
 from wheelproof_spec.base.codec.tables import read_table
+from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.tlc.manifest.loader import load_manifest
 from wheelproof_spec.tlc.manifest.model import Kind, Model
 
@@ -138,6 +141,16 @@ def load_suite(root: Path) -> Suite:
         models=load_manifest(root / "tla" / "manifest.toml"),
         cited=list(citations(root / "reference")),
     )
+
+
+def renew_page() -> int:
+    """Update the tables of all READMEs, and return the exit code; print what is not explained."""
+    suite = load_suite(required_checkout())
+    for path in suite.readmes():
+        write_text(path, suite.renewed(path))
+    for sentence in suite.unknown():
+        print(sentence, file=sys.stderr)
+    return 0
 
 
 def without_lines(text: str) -> str:

@@ -8,23 +8,37 @@ from dataclasses import replace
 from pathlib import Path
 
 from wheelproof_spec.app.judging import add_judging, check_options
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.program import carries
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import publish
 from wheelproof_spec.base.results.terminal import progress
 
 
-def register(verbs: Verbs) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare the verb."""
-    parser = verbs.add(
-        "check", VERBS["check"], run, reads=("files", "skip", "jar", "java"), writes=("html",)
-    )
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="a file, or - for standard input"
     )
     add_judging(parser)
-    add_arguments(parser, "check")
+    parser.add_argument(
+        "--skip",
+        type=Path,
+        metavar="FILE",
+        help="known limits that histories are not judged by: a clause and the reason a line; "
+        "those that `conform` knows may be among them",
+    )
+    parser.add_argument(
+        "--tlc", action="store_true", help="ask TLC for a second opinion on each trace"
+    )
+    parser.add_argument("--jar", type=Path, help="with --tlc: the tla2tools.jar to use")
+    parser.add_argument("--java", type=Path, help="with --tlc: the java to use")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page to FILE: each run, and what the threads of a failing one did",
+    )
+    carries(parser, run, reads=("files", "skip", "jar", "java"), writes=("html",))
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.arguments import unknown
+from wheelproof_spec.app.program import carries
+from wheelproof_spec.base.arguments import bounded, positive_seconds, unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import progress
@@ -25,20 +25,87 @@ if TYPE_CHECKING:
     from wheelproof_spec.drive.result import ConformanceResult
 
 
-def register(verbs: Verbs) -> None:
-    """Add the verb to the program."""
-    verbs.own(
-        "conform",
-        _run,
-        {
-            "--template": {"action": PrintTemplate, "choices": TEMPLATES},
-            "--component": {"choices": COMPONENTS, "default": COMPONENTS[0]},
-            "--cases": {"default": CASES},
-            "--seed": {"default": SEED},
-            "--timeout": {"default": TIMEOUT_S},
-            "--memory-mb": {"default": MEMORY_MB},
-        },
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb."""
+    parser.add_argument(
+        "--driver",
+        required=True,
+        metavar="CMD",
+        help="the command that starts the driver; its words are split as a shell does, but no "
+        "shell is started",
     )
+    parser.add_argument(
+        "--template",
+        action=PrintTemplate,
+        choices=TEMPLATES,
+        help="print an adapter to start from, or a recorder for `wheelproof check`, and do no more",
+    )
+    parser.add_argument(
+        "--component",
+        choices=COMPONENTS,
+        default=COMPONENTS[0],
+        help="what is judged (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--profile",
+        metavar="NAME",
+        help="the contract that the implementation promises (default: the one that the driver "
+        "declares, or else kafka)",
+    )
+    parser.add_argument(
+        "--cases",
+        type=bounded(1),
+        default=CASES,
+        metavar="N",
+        help="how many cases are fuzzed after the named ones (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=SEED,
+        metavar="N",
+        help="where the fuzzing starts (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--skip",
+        type=Path,
+        metavar="FILE",
+        help="known limits that are not judged: one a line, the clause and then the reason",
+    )
+    parser.add_argument(
+        "--must-fail",
+        action="store_true",
+        help="with --skip: a known limit that is none any more is an error",
+    )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page to FILE: clause by clause, and each failing case drawn, to step through",
+    )
+    parser.add_argument(
+        "--vectors",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="files of vectors, which are run first",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=positive_seconds,
+        default=TIMEOUT_S,
+        metavar="S",
+        help="how long the driver may take for an answer, the first one too, in seconds "
+        "(default: %(default)g)",
+    )
+    parser.add_argument(
+        "--memory-mb",
+        type=bounded(1),
+        default=MEMORY_MB,
+        metavar="N",
+        help="how much memory its processes may hold, in MiB (default: %(default)s)",
+    )
+    carries(parser, _run, reads=("driver", "skip", "vectors"), writes=("html",))
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import dataclass
 
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.program import carries
 from wheelproof_spec.base.needs import EXTRAS, JAR_REMEDY, JAR_SERVES, JAVA_SERVES, java_remedy
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
@@ -36,9 +36,9 @@ class _Need:
         )
 
 
-def register(verbs: Verbs) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare the verb."""
-    verbs.own("doctor", run)
+    carries(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

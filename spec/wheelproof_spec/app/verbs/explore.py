@@ -4,28 +4,28 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from wheelproof_explore.command import Explored, Outcome, Surroundings, Tell, declare, explored
+from wheelproof_explore import command
+from wheelproof_explore.command import Explored, Outcome, Surroundings, Tell
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.substrates.substrate import SubstrateKind
 from wheelproof_spec.app.laboratory import Laboratory, laboratory
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.program import carries
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import coloured, progress
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 
-def register(verbs: Verbs) -> None:
-    """Declare the verb and its arguments."""
-    parser = verbs.add("explore", VERBS["explore"], run, reads=("program",), writes=("html",))
-    declare(parser, _surroundings(quiet=True))
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb."""
+    command.declare(parser, _surroundings(quiet=True))
+    carries(parser, run, reads=("program",), writes=("html",))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
-    outcome = explored(arguments, _surroundings(quiet=arguments.quiet))
+    outcome = command.explored(arguments, _surroundings(quiet=arguments.quiet))
     if outcome is None:
         return ExitCode.PASS
     return publish(_result(outcome), arguments, outcome.page)

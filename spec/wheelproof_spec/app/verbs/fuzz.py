@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.laboratory import laboratory
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.program import carries
+from wheelproof_spec.base.arguments import bounded, positive_seconds
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
@@ -26,9 +27,49 @@ if TYPE_CHECKING:
 _CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
 
 
-def register(verbs: Verbs) -> None:
-    """Declare the verb and its arguments."""
-    verbs.own("fuzz", run, {"machine": {"choices": COMPONENTS}})
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb."""
+    parser.add_argument(
+        "machine", choices=COMPONENTS, metavar="MACHINE", help="what to fuzz: %(choices)s"
+    )
+    parser.add_argument(
+        "--threads",
+        choices=["none", "real", "controlled"],
+        default="none",
+        help="one thread under a manual clock, bursts of real threads, or bursts under the "
+        "controlled runtime, whose schedule is drawn and shrunk like the calls (default: none)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=positive_seconds,
+        metavar="N",
+        help="go on for N seconds (default: one batch)",
+    )
+    parser.add_argument(
+        "--shrink-seconds",
+        type=positive_seconds,
+        default=60.0,
+        metavar="N",
+        help="make a case that fails smaller for N seconds at most (default: %(default)g); Ctrl-C "
+        "ends that earlier, with the smallest so far",
+    )
+    parser.add_argument(
+        "--cases",
+        type=bounded(1),
+        metavar="N",
+        help="cases in a batch (default: 100, with real threads 20, with controlled ones 200)",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="repeat the run of this seed")
+    parser.add_argument(
+        "--case",
+        type=int,
+        metavar="N",
+        help="run the one case that a plain generator of seed N draws, as `pipeline campaign` does",
+    )
+    parser.add_argument(
+        "--bug", metavar="ID", help="fuzz the reference with this known bug brought back"
+    )
+    carries(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

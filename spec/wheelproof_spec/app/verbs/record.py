@@ -1,9 +1,11 @@
 """The verb ``record``: histories of the reference under load."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.program import carries
+from wheelproof_spec.base.arguments import bounded
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.reports import replacing
@@ -17,10 +19,51 @@ if TYPE_CHECKING:
     from wheelproof_spec.base.history.lines import HistoryHeader
     from wheelproof_spec.history.recording.callers import Callers
 
+_MOST_THREADS = 1000
+"""More only wait for each other, and a machine may refuse to start them."""
 
-def register(verbs: Verbs) -> None:
+
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare the verb."""
-    verbs.own("record", run, {"--component": {"choices": COMPONENTS}})
+    parser.add_argument("--component", required=True, choices=COMPONENTS, help="what is loaded")
+    parser.add_argument(
+        "--output", required=True, type=Path, metavar="FILE", help="the file of the histories"
+    )
+    parser.add_argument(
+        "--threads",
+        type=bounded(1, _MOST_THREADS),
+        default=8,
+        metavar="N",
+        help="how many call (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--operations",
+        type=bounded(1),
+        default=5000,
+        metavar="N",
+        help="calls a history, of all threads together (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--histories",
+        type=bounded(1),
+        default=1,
+        metavar="N",
+        help="how many (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--lateness-ms",
+        type=bounded(1),
+        metavar="N",
+        help="how late what is due may be, in ms (default: what a busy machine needs)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=bounded(0),
+        default=1,
+        metavar="N",
+        help="what the callers choose; not how they are scheduled (default: %(default)s)",
+    )
+    carries(parser, run, writes=("output",))
 
 
 def run(arguments: argparse.Namespace) -> int:

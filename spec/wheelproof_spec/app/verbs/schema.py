@@ -2,8 +2,9 @@
 
 import argparse
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.program import carries
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.publishing import Result, deliver, publish
@@ -14,9 +15,11 @@ from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 MOST_SHOWN = 20
 
 
-def register(verbs: Verbs) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare the verb."""
-    verbs.own("schema", run)
+    parser.add_argument("what", choices=["print", "validate"], help="what to do")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="for validate")
+    carries(parser, run, reads=("files",))
 
 
 def run(arguments: argparse.Namespace) -> int:

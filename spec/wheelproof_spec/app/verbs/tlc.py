@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.program import carries
+from wheelproof_spec.base.arguments import bounded, positive_seconds
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.publishing import Result, publish
@@ -20,9 +21,103 @@ if TYPE_CHECKING:
 _TIERS = ("smoke", "small", "big")
 
 
-def register(verbs: Verbs) -> None:
-    """Declare the verb and its options."""
-    verbs.own("tlc", run, {"--tier": {"choices": _TIERS}})
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb."""
+    parser.add_argument(
+        "models",
+        nargs="*",
+        metavar="MODEL",
+        help="models to run, by name or pattern (default: all of the tiers smoke and small); or "
+        "anybody's module, a file whose name ends in .tla",
+    )
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="the cfg of a .tla (default: beside it)"
+    )
+    parser.add_argument("--list", action="store_true", help="list the models and run nothing")
+    parser.add_argument(
+        "--tier",
+        action="append",
+        default=[],
+        choices=_TIERS,
+        help="run only models of this tier; may be repeated",
+    )
+    parser.add_argument("--manifest", type=Path, metavar="FILE", help="another manifest of models")
+    parser.add_argument("--jar", type=Path, metavar="FILE", help="the tla2tools.jar to run")
+    parser.add_argument("--java", type=Path, metavar="FILE", help="the program java to run it with")
+    parser.add_argument(
+        "--jobs",
+        type=bounded(1),
+        metavar="N",
+        help="models at a time (default: what processors and memory allow)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=positive_seconds,
+        metavar="SECONDS",
+        help="wall time of one run of TLC (default: a generous limit for each tier)",
+    )
+    parser.add_argument(
+        "--coverage", action="store_true", help="print how often each action was taken"
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="tell the counterexamples that were expected, too",
+    )
+    parser.add_argument(
+        "--graph",
+        type=Path,
+        metavar="DIR",
+        help="dump the state graphs as DOT and sum them up",
+    )
+    parser.add_argument(
+        "--traces", type=Path, metavar="DIR", help="write counterexamples as JSON and as ITF"
+    )
+    parser.add_argument(
+        "--simulate",
+        type=bounded(1),
+        metavar="N",
+        help="try N behaviours at random in place of a complete search",
+    )
+    parser.add_argument(
+        "--depth",
+        type=bounded(1),
+        default=100,
+        metavar="N",
+        help="with --simulate: the most states of a behaviour (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="with --simulate: what the behaviours are drawn from (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--export",
+        type=Path,
+        metavar="DIR",
+        help="write modules, cfgs and manifests in the form of tlaplus/Examples and run nothing",
+    )
+    parser.add_argument(
+        "--write-cfg",
+        metavar="MODEL",
+        help="print the cfg that TLC reads for a model and run nothing, for TLC's own tools",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="where --write-cfg writes the cfg"
+    )
+    parser.add_argument(
+        "--pin",
+        action="store_true",
+        help="print the numbers for the manifest as TOML; the manifest is not changed",
+    )
+    carries(
+        parser,
+        run,
+        reads=("config", "manifest", "jar", "java"),
+        writes=("graph", "traces", "export", "output"),
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

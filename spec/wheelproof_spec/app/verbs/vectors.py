@@ -1,4 +1,4 @@
-"""The verb `vectors`: lists, makes, verifies and runs the published vectors."""
+"""The verb `vectors`: lists, verifies and runs the published vectors."""
 
 import argparse
 from collections import Counter
@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.program import carries
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
@@ -25,14 +25,32 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 5
 
 
-def register(verbs: Verbs) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare the verb."""
-    verbs.own("vectors", _run).set_defaults(late_files=True)
+    parser.add_argument(
+        "what", choices=["list", "verify", "run"], help="what to do with the vectors"
+    )
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="GLOB",
+        help="files of vectors (default: the published ones)",
+    )
+    parser.add_argument("--driver", metavar="CMD", help="for run: the command of the driver")
+    parser.add_argument(
+        "--profile",
+        metavar="NAME",
+        help="for run: the contract that the implementation promises (default: the one that the "
+        "driver declares, or else kafka)",
+    )
+    parser.add_argument(
+        "--skip", type=Path, metavar="FILE", help="for run: known limits that are not judged"
+    )
+    carries(parser, _run, reads=("files", "driver", "skip"))
+    parser.set_defaults(late_files=True)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if arguments.what == "generate":
-        return _generate(arguments)
     from wheelproof_spec.app.recorded import parse_line
     from wheelproof_spec.drive.vector_files import read_vectors
 
@@ -54,20 +72,6 @@ def _files(patterns: Sequence[str]) -> list[Path]:
     from wheelproof_spec.drive.vector_files import find_vector_files
 
     return find_vector_files(patterns or [str(vectors_directory() / "*.jsonl")])
-
-
-def _generate(arguments: argparse.Namespace) -> int:
-    from wheelproof_lab.vectors.generate import generate
-    from wheelproof_spec.base.resources import required_checkout
-
-    counts = generate(arguments.output or required_checkout() / "vectors")
-    if not arguments.quiet:
-        for path, count in counts.items():
-            print(f"{path}: {count:,} vectors, {path.stat().st_size:,} bytes")
-    size = sum(path.stat().st_size for path in counts)
-    summary = f"{sum(counts.values()):,} vectors"
-    _report(arguments, Verdict.PASS, f"{summary}, {size:,} bytes", summary)
-    return ExitCode.PASS
 
 
 def _list(arguments: argparse.Namespace, vectors: "Sequence[PublishedVector]") -> int:

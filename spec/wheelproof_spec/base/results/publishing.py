@@ -50,13 +50,14 @@ def publish(
     `page` makes the page that `--html` writes. Raises UnwritableError, as `deliver` does.
     """
     code = exit_code(result.verdict) if result.code is None else result.code
+    prog: str = arguments.prog
     words: Sequence[str] = arguments.words
     document = {
         "schema": f"wheelproof.{result.verb}/1",
         "verdict": result.verdict.value,
         "exit_code": code.value,
         "given": dict(result.given),
-        "repeat": result.repeat or shlex.join(("wheelproof", *words)),
+        "repeat": result.repeat or shlex.join((*prog.split(), *words)),
         "checks": [result_document(check) for check in result.checks],
         **result.document,
     }

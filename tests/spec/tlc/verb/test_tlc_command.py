@@ -20,7 +20,7 @@ INTERRUPTED = """
 import sys
 from pathlib import Path
 from wheelproof_spec.tlc.running.launch import find_toolchain
-from wheelproof_spec.app.cli import termination_as_interrupt
+from wheelproof_spec.app.program import termination_as_interrupt
 from wheelproof_spec.tlc.judging.runner import RunSettings, SilentObserver, run_models
 from wheelproof_spec.tlc.manifest.loader import load_manifest
 

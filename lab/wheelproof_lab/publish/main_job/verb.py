@@ -1,23 +1,27 @@
-"""`python -m wheelproof_lab.publish.main_job`: the program that `make run` starts."""
+"""The verb `run`: the main job, which `make run` starts."""
 
 import argparse
 import secrets
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 from wheelproof_lab.publish.main_job.job import DEMO_RUNS, run_job
 from wheelproof_lab.publish.main_job.sections import JobReport, render_page
-from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.app.program import runs
 from wheelproof_spec.base.results.reports import result_document, write_json, write_text
-from wheelproof_spec.base.results.verdicts import ExitCode, exit_code
+from wheelproof_spec.base.results.verdicts import exit_code
 
 
-def main() -> int:
-    """Run the job, write its page, print the summary, and return the exit code of the verdict."""
-    parser = argparse.ArgumentParser(prog="python -m wheelproof_lab.publish.main_job")
-    parser.add_argument("--out", type=Path, default=Path("out"), help="folder of the report")
-    parser.add_argument("--seed", type=int, help="repeat the run of this seed")
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb."""
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("out"),
+        metavar="DIR",
+        help="the folder of the report (default: %(default)s)",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="repeat the run of this seed")
     parser.add_argument(
         "--demo-runs",
         type=int,
@@ -25,22 +29,19 @@ def main() -> int:
         metavar="N",
         help="about how many runs the demo of the pipeline records (default: %(default)s)",
     )
-    arguments = parser.parse_args()
+    runs(parser, run, writes=("out",))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the job, write its page, print the summary, and return the exit code of the verdict."""
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
-    try:
-        report = run_job(
-            seed,
-            arguments.out,
-            lambda sentence: print(f"-- {sentence}", flush=True),
-            arguments.demo_runs,
-        )
-        _write(report, arguments.out)
-    except WheelproofSpecError as error:
-        print(f"wheelproof: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("wheelproof: interrupted; nothing is judged", file=sys.stderr)
-        return ExitCode.INCONCLUSIVE
+    report = run_job(
+        seed,
+        arguments.out,
+        lambda sentence: print(f"-- {sentence}", flush=True),
+        arguments.demo_runs,
+    )
+    _write(report, arguments.out)
     _print_summary(report, arguments.out)
     return exit_code(report.verdict)
 
@@ -75,7 +76,3 @@ def _print_summary(report: JobReport, folder: Path) -> None:
         print(f"{section.title}\n    {section.summary()}")
     print(f"\n{report.verdict.value} in {report.seconds:.0f} s on {report.machine}")
     print(f"report: {folder / 'report.html'}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
