@@ -15,10 +15,12 @@ from support.toolchains import require
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A background job starts with SIGINT ignored, and the programs under test inherit that: restore
-# the default.
+# A background job starts with SIGINT ignored, and one under `nohup` with SIGHUP: the programs under
+# test inherit that, and would not end when they are told to. Restore the defaults.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 pytest_plugins = ["support.scheduling"]
 
