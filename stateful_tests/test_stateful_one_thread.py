@@ -2,6 +2,7 @@
 
 import pytest
 
+from support import seeds
 from wheelproof.purgatory import DelayedOperation
 from wheelproof_lab.bugs.catalog import BUGS, variant_of
 from wheelproof_lab.bugs.known_bug import Finder
@@ -44,9 +45,13 @@ class _KafkasPurgatory(
 
 
 def _report(
-    component: str, cases: int, bug: str | None = None, profile: str | None = None
+    component: str,
+    cases: int,
+    bug: str | None = None,
+    profile: str | None = None,
+    seed: int = SEED,
 ) -> FuzzReport:
-    order = FuzzOrder(threads="none", cases=cases, seed=SEED, profile=profile)
+    order = FuzzOrder(threads="none", cases=cases, seed=seed, profile=profile)
     variant = None if bug is None else variant_of(component, bug)
     [report] = MACHINES[component].reports(order, variant)
     return report
@@ -72,10 +77,11 @@ def _replay(machine: AnyMachine, failure: FuzzFailure, bug: str | None) -> str |
     return None
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("component", "profile"), [*KEPT, ("buffer_pool", KAFKA)])
 def test_one_thread_reference_follows_the_oracle(component: str, profile: str) -> None:
-    cases = 300 if component in MANY else 150
-    report = _report(component, cases, profile=profile)
+    cases = (300 if component in MANY else 150) * seeds.runs(1, hunted=10)
+    report = _report(component, cases, profile=profile, seed=seeds.seed(SEED))
     assert report.failure is None
     assert report.cases >= cases
     assert report.steps > report.cases

@@ -1,6 +1,7 @@
 """The verbs of ``bootstrap.py``."""
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +13,10 @@ from tools import maven, python_environment
 from tools.checkout import Checkout, job_environment
 from tools.compiled import compile_engine
 from tools.errors import SetupError
+from tools.hunt import hunt
 from tools.java import Java, ensure_java
 from tools.processes import Job, end_on_signals, run_shown, run_together
+from tools.pythons import FOLDERS, MARKS, ensure_environment, find_python, newer_versions
 from tools.release import release, require_releasable
 from tools.requirements import make_lock
 from tools.stamps import exclusive
@@ -32,12 +35,14 @@ _STATIC_CHECKS = {
 # The tests of a file share costly fixtures, so a file goes to one process; conftest.py sorts the
 # files.
 _TESTS = ("pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "-m")
-_FAST_TESTS = {"unit tests": (*_TESTS, "not slow and not long", "-q")}
+# Where the order of a set is that of its hashes, it is the same in each run.
+_SAME_EACH_TIME = {"PYTHONHASHSEED": "0"}
+_FAST_TESTS = {"unit tests": (*_TESTS, "not slow and not long and not hunt", "-q")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Verb:
-    run: Callable[[Checkout], int]
+    run: Callable[..., int]
     summary: str
 
 
@@ -46,11 +51,15 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bootstrap.py", description="Set-up and jobs.")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     for name, verb in _VERBS.items():
-        verbs.add_parser(name, help=verb.summary).set_defaults(run=verb.run)
-    run: Callable[[Checkout], int] = parser.parse_args(arguments).run
+        words = verbs.add_parser(name, help=verb.summary)
+        words.set_defaults(run=verb.run)
+        if verb.run is _hunt:
+            words.add_argument("--minutes", type=_minutes, default=10.0, help="how long; 10")
+    options = vars(parser.parse_args(arguments))
+    run: Callable[..., int] = options.pop("run")
     end_on_signals()
     try:
-        return run(Checkout(root=Path(__file__).resolve().parent.parent))
+        return run(Checkout(root=Path(__file__).resolve().parent.parent), **options)
     except SetupError as error:
         return _report(str(error), error.details)
     except OSError as error:
@@ -76,7 +85,7 @@ def _build_adapters(checkout: Checkout, java: Java) -> None:
     if not unbuilt:
         return
     try:
-        program = maven.ensure_maven(checkout)
+        program = maven.ensure_maven(checkout, java)
     except SetupError as error:
         if os.environ.get("CI") == "true":
             raise
@@ -100,22 +109,64 @@ def _run(checkout: Checkout) -> int:
 def _test(checkout: Checkout) -> int:
     environment = _set_up(checkout)
     clean = _report_checks(checkout, _LONG_CHECKS | _STATIC_CHECKS, environment)
-    return _run_tests(checkout, "not long", environment) or int(not clean)
+    clean = _test_on_newer_pythons(checkout, environment) and clean
+    return _run_tests(checkout, "not long and not hunt", environment) or int(not clean)
+
+
+def _test_on_newer_pythons(checkout: Checkout, environment: Mapping[str, str]) -> bool:
+    """Test what has to run on every Python; return whether all of that passed.
+
+    A Python that is not here is left out with a sentence, but in CI it is required.
+    """
+    passed = True
+    for version in newer_versions():
+        base = find_python(version, os.environ)
+        if base is None:
+            required = os.environ.get("CI") == "true"
+            what = "in CI it is required" if required else "going on without it"
+            print(f"bootstrap: Python {version} was not found; {what}", file=sys.stderr, flush=True)
+            passed = passed and not required
+            continue
+        with exclusive(checkout.state / "lock"):
+            python = ensure_environment(checkout, version, base)
+        mine = {
+            **environment,
+            **_SAME_EACH_TIME,
+            "VIRTUAL_ENV": str(python.parent.parent),
+            "PATH": os.pathsep.join([str(python.parent), environment["PATH"]]),
+        }
+        print(f"tests of {' and '.join(FOLDERS)} on Python {version}", flush=True)
+        command = (str(python), "-m", *_TESTS, MARKS, "-q", *FOLDERS)
+        passed = run_shown(command, directory=checkout.root, environment=mine) == 0 and passed
+    return passed
 
 
 def _test_long(checkout: Checkout) -> int:
-    return _run_tests(checkout, "long", _set_up(checkout))
+    return _run_tests(checkout, "long and not hunt", _set_up(checkout))
 
 
 def _run_tests(checkout: Checkout, marks: str, environment: Mapping[str, str]) -> int:
     """Run and show the tests with these marks; return pytest's exit code, 5 if there are none."""
     ensure_browser(checkout.root)
     command = (str(checkout.python), "-m", *_TESTS, marks)
-    return run_shown(command, directory=checkout.root, environment=environment)
+    settled = {**environment, **_SAME_EACH_TIME}
+    return run_shown(command, directory=checkout.root, environment=settled)
+
+
+def _hunt(checkout: Checkout, minutes: float) -> int:
+    return hunt(checkout, _set_up(checkout), minutes)
+
+
+def _minutes(text: str) -> float:
+    """Return the minutes that a user has typed; raises ValueError unless they are above 0."""
+    minutes = float(text)
+    if not 0 < minutes < math.inf:
+        raise ValueError
+    return minutes
 
 
 def _check(checkout: Checkout) -> int:
-    environment = _set_up(checkout)
+    environment = _set_up(checkout) | _SAME_EACH_TIME
     return int(not _report_checks(checkout, _FAST_TESTS | _STATIC_CHECKS, environment))
 
 
@@ -182,6 +233,7 @@ _VERBS = {
     "run": _Verb(run=_run, summary="the main job; its report goes to out/"),
     "test": _Verb(run=_test, summary="the static checks and the tests to run before a push"),
     "test-long": _Verb(run=_test_long, summary="the tests that `test` leaves out: many more runs"),
+    "hunt": _Verb(run=_hunt, summary="the random tests with fresh seeds, for --minutes N"),
     "check": _Verb(run=_check, summary="the fast part for daily use: static checks, fast tests"),
     "release": _Verb(run=_release, summary="test, build what is published, and tag the commit"),
     "compile": _Verb(run=_compile, summary="a copy of the model checker that is faster"),

@@ -15,6 +15,7 @@ from tools.java import Java
 from tools.processes import Job, last_lines, run_together
 from tools.stamps import fingerprint, fingerprint_of_files, is_stamped, write_stamp
 from tools.system_packages import Need, advice, choose_manager, try_install
+from tools.toolchains import trouble_with
 
 _USUAL_FOLDERS = ("/opt/maven/bin", "/usr/share/maven/bin", "/opt/homebrew/bin", "/usr/local/bin")
 
@@ -25,18 +26,19 @@ def unbuilt_adapters(checkout: Checkout, java: Java) -> list[Path]:
     return [one for one in projects if not is_stamped(_stamp(one), _sources(one, java))]
 
 
-def ensure_maven(checkout: Checkout) -> Path:
-    """Return Maven's program; install it if it is not found and that is possible.
+def ensure_maven(checkout: Checkout, java: Java) -> Path:
+    """Return Maven's program; install it if none is found that works, and that is possible.
 
     Raises `SetupError` with the command to type.
     """
-    found = _find()
+    environment = job_environment(checkout, java.home)
+    found, trouble = _find(environment)
     if found is None:
         try_install(Need.MAVEN, checkout.root)
-        found = _find()
+        found, trouble = _find(environment)
     if found is None:
         remedy = advice(Need.MAVEN, choose_manager(Need.MAVEN))
-        raise SetupError(f"Maven was not found, and the Java adapters are built by it; {remedy}")
+        raise SetupError(f"the Java adapters are built by Maven, and {trouble}; {remedy}")
     return found
 
 
@@ -137,12 +139,14 @@ def _first(environment: Mapping[str, str], *names: str) -> str:
     return next((environment[name] for name in names if environment.get(name)), "")
 
 
-def _find() -> Path | None:
+def _find(environment: Mapping[str, str]) -> tuple[Path | None, str]:
+    """Return the program, or None and why there is none that works."""
     home = os.environ.get("MAVEN_HOME") or os.environ.get("M2_HOME")
     folders = [str(Path(home) / "bin")] if home else []
     folders += [os.environ.get("PATH", os.defpath), *_USUAL_FOLDERS]
     found = shutil.which("mvn", path=os.pathsep.join(folders))
-    return None if found is None else Path(found)
+    trouble = trouble_with(found or "mvn", environment) or ""
+    return (None if found is None or trouble else Path(found)), trouble
 
 
 def _stamp(adapter: Path) -> Path:

@@ -1,13 +1,15 @@
 """Child processes that never outlive this one: each leads a process group that is always ended."""
 
+import math
 import os
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -52,24 +54,33 @@ def run_quiet(
 
 
 def run_together(
-    jobs: Sequence[Job], *, limit: int, directory: Path, environment: Mapping[str, str]
+    jobs: Iterable[Job],
+    *,
+    limit: int,
+    directory: Path,
+    environment: Mapping[str, str],
+    until: float = math.inf,
 ) -> Generator[Outcome]:
-    """Run `jobs`, at most `limit` at once, and yield each outcome as soon as it is known."""
-    waiting = list(jobs)
+    """Run `jobs`, at most `limit` at once, and yield each outcome as soon as it is known.
+
+    A job is asked for when it can start. What still runs at `until`, a time of `time.monotonic`, is
+    ended without an outcome.
+    """
+    waiting = iter(jobs)
     running: list[_Running] = []
-    with ExitStack() as files:
-        try:
-            while waiting or running:
-                while waiting and len(running) < limit:
-                    output = files.enter_context(tempfile.TemporaryFile())
-                    running.append(_Running(waiting.pop(0), directory, environment, output))
-                for finished in [one for one in running if one.process.poll() is not None]:
-                    running.remove(finished)
-                    yield finished.outcome()
-                time.sleep(_POLL_SECONDS)
-        finally:
-            for one in running:
-                _end(one.process)
+    try:
+        while time.monotonic() < until:
+            free = islice(waiting, limit - len(running))
+            running.extend(_Running(job, directory, environment) for job in free)
+            if not running:
+                return
+            for finished in [one for one in running if one.process.poll() is not None]:
+                running.remove(finished)
+                yield finished.outcome()
+            time.sleep(_POLL_SECONDS)
+    finally:
+        for one in running:
+            _end(one.process)
 
 
 def last_lines(text: str, count: int = 15) -> str:
@@ -88,20 +99,23 @@ def _leave(number: int, _frame: FrameType | None) -> None:
 
 
 class _Running:
-    def __init__(
-        self, job: Job, directory: Path, environment: Mapping[str, str], output: IO[bytes]
-    ) -> None:
+    def __init__(self, job: Job, directory: Path, environment: Mapping[str, str]) -> None:
         self._job = job
         self._started = time.monotonic()
-        self._output = output
-        self.process = _start(job.command, directory, environment, output)
+        self._output = _temporary_file()
+        self.process = _start(job.command, directory, environment, self._output)
 
     def outcome(self) -> Outcome:
         seconds = time.monotonic() - self._started
-        self._output.seek(0)
-        text = self._output.read().decode(errors="replace")
+        with self._output as output:
+            output.seek(0)
+            text = output.read().decode(errors="replace")
         code = _exit_code(self.process.wait())
         return Outcome(job=self._job, exit_code=code, output=text, seconds=seconds)
+
+
+def _temporary_file() -> IO[bytes]:
+    return tempfile.TemporaryFile()
 
 
 def _start(

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 from tools.checkout import Checkout, base_environment
@@ -44,6 +45,15 @@ def pinned_requirements(lock: str) -> dict[str, str]:
             raise SetupError(f"the lock has a line that pins nothing by hash: {requirement}")
         pins[pin["name"]] = pin["version"]
     return pins
+
+
+def pins_of(lock: str, packages: Collection[str]) -> str:
+    """Return the lines of a lock that pin these packages; raise `SetupError` if one has none."""
+    missing = sorted(set(packages) - set(pinned_requirements(lock)))
+    if missing:
+        raise SetupError(f"the lock does not pin {', '.join(missing)}")
+    lines = lock.replace("\\\n", " ").splitlines()
+    return "".join(f"{line}\n" for line in lines if line.partition("==")[0] in packages)
 
 
 def install_options(checkout: Checkout) -> list[str]:

@@ -92,7 +92,7 @@ class Surroundings:
 
     named: Callable[[str], Program]
     titled: Callable[[], Mapping[str, Sequence[Program]]] = field(default=dict)
-    all_of: Callable[[str], Sequence[Program]] = field(default=lambda engine: ())
+    all_of: Callable[[str], Sequence[Program]] = field(default=lambda _: ())
     states: Callable[[Program, argparse.Namespace], Explored] | None = None
     told: Callable[[Callable[[Tell | None], Exploration]], Exploration] = field(
         default=lambda work: work(None)

@@ -1,8 +1,6 @@
 """The adapters to start from pass as they are, and need nothing of this project."""
 
-import os
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.drive.adapters import ADAPTERS, conform, python
+from support.toolchains import require
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.drive.usual import TEMPLATES
@@ -44,8 +43,7 @@ STARTED = {"java": "java {source}", "javascript": "node {source}"}
 def test_the_adapter_in_another_language_passes(name: str, tmp_path: Path) -> None:
     source, program = TEMPLATE / TEMPLATES[name], tmp_path / "adapter"
     words = BUILT[name] if name in BUILT else STARTED[name].split()
-    if shutil.which(words[0]) is None and not os.environ.get("CI"):
-        pytest.skip(f"no {words[0]} on this machine")
+    require(words[0])
     words = [word.format(program=program, source=source) for word in words]
     if name in BUILT:
         built = subprocess.run(words, capture_output=True, text=True, check=False)

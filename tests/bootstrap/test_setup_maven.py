@@ -149,3 +149,25 @@ def test_a_proxy_without_scheme_and_credentials() -> None:
     assert proxy.findtext("host") == "proxy.example"
     assert proxy.find("username") is None
     assert proxy.find("nonProxyHosts") is None
+
+
+def test_a_maven_that_does_not_work_counts_as_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def try_install(need: object, directory: Path) -> None:
+        del directory
+        asked.append(need)
+
+    monkeypatch.setattr(maven, "try_install", try_install)
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "mvn"
+    program.write_text("#!/bin/sh\necho JAVA_HOME is wrong\nexit 1\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("MAVEN_HOME", str(tmp_path))
+    with pytest.raises(SetupError, match=r"mvn is there and does not work: .*JAVA_HOME is wrong; "):
+        maven.ensure_maven(Checkout(root=tmp_path), _JAVA)
+    assert len(asked) == 1
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    assert maven.ensure_maven(Checkout(root=tmp_path), _JAVA) == program

@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 
 from wheelproof_explore.explorer import explore
+from wheelproof_explore.failures.problems import (
+    ExploreError,
+    InputRejectedError,
+    OptionRejectedError,
+)
+from wheelproof_explore.verdicts import ExitCode
 from wheelproof_lab.worlds.all_programs import find_program
 from wheelproof_spec.app.verbs import explore as command
-from wheelproof_spec.base.errors import InputRejectedError, UsageError, WheelproofSpecError
-from wheelproof_spec.base.results.verdicts import ExitCode
+from wheelproof_spec.base.errors import UsageError
 
 
 def _run(*words: str) -> int:
@@ -52,7 +57,7 @@ def test_the_page_is_written_for_one_program(tmp_path: Path) -> None:
     page = tmp_path / "pages" / "page.html"
     assert _run("lost-update", "--html", str(page), "--quiet") == ExitCode.FAIL
     assert "counter.set(1)" in page.read_text(encoding="utf-8")
-    with pytest.raises(UsageError, match="--html shows one run"):
+    with pytest.raises(OptionRejectedError, match="--html shows one run"):
         _run("--all", "--html", str(page))
 
 
@@ -80,7 +85,7 @@ def test_the_list_names_programs_of_both_kinds(capsys: pytest.CaptureFixture[str
     ],
 )
 def test_words_that_make_no_sense(words: tuple[str, ...], problem: str) -> None:
-    with pytest.raises(UsageError, match=problem):
+    with pytest.raises((OptionRejectedError, UsageError), match=problem):
         _run(*words)
 
 
@@ -93,7 +98,7 @@ def test_words_that_make_no_sense(words: tuple[str, ...], problem: str) -> None:
     ],
 )
 def test_input_that_is_refused(words: tuple[str, ...], problem: str) -> None:
-    with pytest.raises(WheelproofSpecError, match=problem) as caught:
+    with pytest.raises(ExploreError, match=problem) as caught:
         _run(*words)
     assert isinstance(caught.value, InputRejectedError)
     assert caught.value.exit_code is ExitCode.INPUT_REJECTED

@@ -15,9 +15,11 @@ import pytest
 
 from support.explore.exploring import explored, make
 from wheelproof import sync
+from wheelproof_explore.command import imported
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.failure import FailureKind
 from wheelproof_explore.failures.problems import (
+    InputRejectedError,
     NondeterminismError,
     ProgramRejectedError,
 )
@@ -30,12 +32,10 @@ from wheelproof_explore.program import (
 )
 from wheelproof_explore.verdicts import Verdict
 from wheelproof_lab.graph.judging.exploration import explore_states
-from wheelproof_lab.worlds.all_programs import find_program
 from wheelproof_lab.worlds.making import discarding
-from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.history.linearizability.models import Registers, Write
-from wheelproof_spec.history.linearizability.told import LinearizableHistory
+from wheelproof_spec.history.linearizability.told import linearizable
 
 pytestmark = pytest.mark.slow
 
@@ -119,7 +119,7 @@ def _observed_by_an_invariant() -> Scenario:
 
 def _public_operations() -> Scenario:
     counter = _Counter()
-    history = PublicOperations(partial(LinearizableHistory, Registers(0)))
+    history = PublicOperations(linearizable(Registers(0)))
     lose = discarding(partial(history.call, Write(1), counter.lose))
     return Scenario(threads={"a": lose, "b": lose}, history=history)
 
@@ -269,4 +269,4 @@ def test_a_module_that_exits_when_it_is_imported(
     (tmp_path / "module_that_exits.py").write_text("raise SystemExit(0)", encoding="utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     with pytest.raises(InputRejectedError, match="SystemExit: 0; name an importable module"):
-        find_program("module_that_exits:PROGRAM")
+        imported("module_that_exits:PROGRAM", threading=False)

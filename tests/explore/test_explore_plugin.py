@@ -172,7 +172,7 @@ def test_the_plugin_imports_nothing_but_pytest_until_it_is_used() -> None:
     )
     assert done.stdout.split() == [
         "wheelproof_spec",
-        "wheelproof_spec.engines",
+        "wheelproof_explore.explorer",
         "wheelproof_explore",
         "wheelproof_explore.pytest_plugin",
         "False",

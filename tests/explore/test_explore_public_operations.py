@@ -24,7 +24,7 @@ from wheelproof_lab.worlds.timer.linearizable import (
     advance_against_cancel_and_size,
 )
 from wheelproof_spec.history.linearizability.models import Read, Registers, Write
-from wheelproof_spec.history.linearizability.told import LinearizableHistory
+from wheelproof_spec.history.linearizability.told import linearizable
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,7 @@ def test_a_late_write_is_seen_in_the_order_of_calls_and_returns_alone() -> None:
     def build() -> Scenario:
         cell = sync.volatile(0, "cell")
         late = sync.volatile(0, "late")
-        history = PublicOperations(partial(LinearizableHistory, Registers(0)))
+        history = PublicOperations(linearizable(Registers(0)))
 
         def write() -> None:
             history.call(Write(1), lambda: late.set(1))

@@ -45,7 +45,7 @@ def test_each_support_module_is_used() -> None:
     for path in set(_files()) & set(python_files(_SUPPORT)):
         name = ".".join(path.relative_to(_TESTS).with_suffix("").parts)
         if path.stem != "__init__" and path.stem not in started:
-            assert any(module.startswith(f"{name}.") for module in used), path
+            assert any(f"{module}.".startswith(f"{name}.") for module in used), path
 
 
 def test_no_folder_of_tests_has_too_many_files() -> None:

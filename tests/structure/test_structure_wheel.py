@@ -1,5 +1,6 @@
 """What is published: built, well described, and at work in an empty environment."""
 
+import importlib.util
 import os
 import re
 import shlex
@@ -19,6 +20,12 @@ from trove_classifiers import classifiers
 from support.checkout import ROOT
 from wheelproof_spec.base.needs import EXTRAS
 
+_PRODUCTS = ("wheelproof", "wheelproof_explore", "wheelproof_spec", "wheelproof_spark")
+"""What a wheel holds: no laboratory, no tests, no tools."""
+_LABORATORY = re.compile(
+    r"required_checkout\(|import wheelproof_lab|from wheelproof_lab|bring_back"
+)
+"""What only a clone can do, or only the laboratory does."""
 _USE_THE_ORACLE = """
 from importlib.metadata import distributions
 
@@ -86,10 +93,27 @@ def test_the_wheel_has_good_metadata_types_and_data(built: Path) -> None:
     assert set(metadata.classifiers or ()) <= classifiers
     extras = {extra.name for extra in EXTRAS}
     assert set(metadata.provides_extra or ()) == extras
-    for package in ("wheelproof", "wheelproof_spec", "wheelproof_spark"):
+    for package in _PRODUCTS:
         assert f"{package}/py.typed" in contents
+    tops = {name.partition("/")[0] for name in contents}
+    assert {top for top in tops if not top.endswith(".dist-info")} == set(_PRODUCTS)
     assert "wheelproof_spec/_data/vectors/timer-corners.jsonl" in contents
     assert "wheelproof_spec/app/pages/templates/check.html.jinja" in contents
+
+
+@pytest.mark.slow
+def test_the_wheel_has_nothing_of_the_laboratory(built: Path) -> None:
+    contents = _contents(next(built.glob("*.whl")))
+    modules = {name: text.decode() for name, text in contents.items() if name.endswith(".py")}
+    assert len(modules) > 300
+    found = [name for name, text in modules.items() if _LABORATORY.search(text)]
+    # The door says how to get a clone; it names the laboratory, and imports it in no statement.
+    assert found == []
+    named = [name for name, text in modules.items() if "wheelproof_lab" in text]
+    assert sorted(named) == [
+        "wheelproof_explore/patched/patching.py",
+        "wheelproof_spec/app/laboratory.py",
+    ]
 
 
 def _contents(wheel: Path) -> dict[str, bytes]:
@@ -116,10 +140,54 @@ def test_the_wheel_works_in_an_empty_environment(built: Path, tmp_path: Path) ->
     driver = ("--driver", shlex.join([str(python), str(adapter)]), "--cases", "10")
     assert "PASS: timer of my-timer" in _run([*conform, *driver], tmp_path)
 
+    # What is in the laboratory says how to get a clone.
+    for words in (["explore", "bug/test-then-submit"], ["fuzz", "timer", "--bug", "KAFKA-2226"]):
+        refused = subprocess.run(
+            [empty / "bin" / "wheelproof", *words],
+            cwd=tmp_path,
+            env=_environment(tmp_path),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert refused.returncode == 2, refused.stderr
+        assert "clone the project" in refused.stderr or "pip install" in refused.stderr
+
     rule, installed, manifest = _run([python, "-I", "-c", _USE_THE_ORACLE], tmp_path).splitlines()
     assert rule == "Timer.RunsAtMostOncePerAdd"
     assert installed == "wheelproof"
     assert manifest
+
+
+@pytest.mark.slow
+def test_the_first_example_of_the_readme_works_once_installed(built: Path, tmp_path: Path) -> None:
+    """What README types first, typed in a fresh environment: greenlet and our wheel, no more."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"^```console\n\$ (wheelproof explore .+)\n(.+)\n", text, re.MULTILINE)
+    assert shown is not None
+    command, first_line = shown[1], shown[2]
+    fresh = tmp_path / "fresh"
+    venv.create(fresh, with_pip=False)
+    greenlet = importlib.util.find_spec("greenlet")
+    assert greenlet is not None
+    packages = Path(str(greenlet.origin)).parents[1]
+    installed = next(fresh.glob("lib/python3*/site-packages"))
+    for part in [*packages.glob("greenlet*")]:
+        shutil.copytree(part, installed / part.name)
+    wheel = next(built.glob("*.whl"))
+    install = ("install", "--no-index", "--no-deps", "--no-compile", wheel)
+    _run([sys.executable, "-m", "pip", "--python", fresh / "bin" / "python", *install], tmp_path)
+    done = subprocess.run(
+        [fresh / "bin" / "wheelproof", *shlex.split(command)[1:]],
+        cwd=tmp_path,
+        env=_environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0] == first_line
 
 
 WORKFLOW = ROOT / "docs" / "examples" / "wheelproof.yml"

@@ -9,7 +9,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "reference"
+EXPLORE = ROOT / "explore"
 SPEC = ROOT / "spec"
+PIPELINE = ROOT / "pipeline"
+LAB = ROOT / "lab"
 
 
 @dataclass(frozen=True, slots=True)

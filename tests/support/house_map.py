@@ -161,9 +161,7 @@ def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
 
 
 def _parts(module: str) -> tuple[str, ...]:
-    """Return the path of a module as the map writes it: without the package of the spec."""
-    parts = tuple(module.split("."))
-    return parts[1:] if parts[0] == "wheelproof_spec" and len(parts) > 1 else parts
+    return tuple(module.split("."))
 
 
 def _lies_under(parts: tuple[str, ...], path: tuple[str, ...]) -> bool:

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Protocol, TypeVar
 
 from wheelproof import sync
-from wheelproof.units import Millis
+from wheelproof.sync import Millis
 from wheelproof_explore.failures.places import is_checkers
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.runtime.accesses import reading, writing

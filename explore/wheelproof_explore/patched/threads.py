@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import Context
 from functools import partial
 
-from wheelproof.units import Millis
+from wheelproof.sync import Millis
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.patched.objects import FIRST_IDENT
 from wheelproof_explore.patched.primitives import (

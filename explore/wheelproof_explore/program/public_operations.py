@@ -2,7 +2,7 @@
 
 def two_counters() -> Scenario:
     register = sync.volatile(0, "register")
-    history = PublicOperations(partial(LinearizableHistory, Registers(0)))
+    history = PublicOperations(linearizable(Registers(0)))
 
     def write() -> None:
         history.call(Write(1), lambda: register.set(1))
@@ -90,10 +90,10 @@ class PublicOperations(Generic[Op, Res]):
         process = self._process()
         self._runtime.perform(invocation(str(operation)))
         self._begun[process] = len(self._events)
-        self._events.append(_invoked(process, operation))
+        self._events.append(self._begins(process, operation))
         result = action()
         self._runtime.perform(completion(f"{operation} = {result!r}"))
-        self._events.append(_returned(process, result))
+        self._events.append(self._ends(process, result))
         del self._begun[process]
         return result
 
@@ -125,7 +125,7 @@ class PublicOperations(Generic[Op, Res]):
                 for number, (operation, result) in enumerate(self._inside.get(place, ())):
                     inner = f"{event.process} at {place + 1}.{number + 1}"
                     history.invoked(inner, operation)
-                    returns.append(_returned(inner, result))
+                    returns.append(self._ends(inner, result))
                 continue
             for inside in under_way.pop(event.process, ()):
                 inside.tell(history)
@@ -141,10 +141,16 @@ class PublicOperations(Generic[Op, Res]):
             return thread.name
         return f"{thread.name} #{thread.number}"
 
+    @staticmethod
+    def _begins(process: str, operation: Op) -> _Event[Op, Res]:
+        def tell(history: JudgedHistory[Op, Res]) -> None:
+            history.invoked(process, operation)
 
-def _invoked(process: str, operation: Op) -> "_Event[Op, Res]":
-    return _Event(process, begins=True, tell=lambda history: history.invoked(process, operation))
+        return _Event(process, begins=True, tell=tell)
 
+    @staticmethod
+    def _ends(process: str, result: Res) -> _Event[Op, Res]:
+        def tell(history: JudgedHistory[Op, Res]) -> None:
+            history.returned(process, result)
 
-def _returned(process: str, result: Res) -> "_Event[Op, Res]":
-    return _Event(process, begins=False, tell=lambda history: history.returned(process, result))
+        return _Event(process, begins=False, tell=tell)

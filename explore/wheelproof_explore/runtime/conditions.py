@@ -8,8 +8,7 @@ thread's interrupt status decides; a notified thread does not look at that statu
 
 from enum import Enum
 
-from wheelproof.errors import ThreadInterruptedError
-from wheelproof.units import Millis
+from wheelproof.sync import Millis, ThreadInterruptedError
 from wheelproof_explore.runtime.accesses import Accesses
 from wheelproof_explore.runtime.locks import Acquire, ModelLock
 from wheelproof_explore.runtime.model import (

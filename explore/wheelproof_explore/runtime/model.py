@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import ClassVar, Generic, Protocol, TypeVar
 
-from wheelproof.units import Millis
+from wheelproof.sync import Millis
 from wheelproof_explore.runtime.accesses import Accesses, reading, writing
 from wheelproof_explore.runtime.numbers import (
     Actor,

@@ -10,12 +10,12 @@ from wheelproof.sync import (
     AtomicReference,
     Condition,
     Lock,
+    Millis,
     Monitor,
     ReadWriteLock,
     Thread,
     Volatile,
 )
-from wheelproof.units import Millis
 from wheelproof_explore.failures.failure import Failure
 from wheelproof_explore.failures.places import calling_line, users_line
 from wheelproof_explore.failures.problems import ProgramRejectedError

@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from wheelproof.units import Millis
+from wheelproof.sync import Millis
 from wheelproof_explore.runtime.accesses import Accesses
 from wheelproof_explore.runtime.locks import Owned
 from wheelproof_explore.runtime.model import (

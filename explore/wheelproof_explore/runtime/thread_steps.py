@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import Protocol
 
-from wheelproof.units import Millis
+from wheelproof.sync import Millis
 from wheelproof_explore.runtime.accesses import (
     INVOKE,
     RETURN,

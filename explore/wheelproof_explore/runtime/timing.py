@@ -1,6 +1,6 @@
 """Virtual time: a clock, and when a wait with a time-out may end."""
 
-from wheelproof.units import Millis
+from wheelproof.sync import Millis
 from wheelproof_explore.runtime.accesses import Accesses
 from wheelproof_explore.runtime.model import (
     ModelThread,

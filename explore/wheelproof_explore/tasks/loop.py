@@ -18,7 +18,7 @@ from functools import partial
 from types import FrameType
 from typing import NoReturn, TypeVar, cast
 
-from wheelproof.units import Millis
+from wheelproof.sync import Millis
 from wheelproof_explore.failures.places import call_stack
 from wheelproof_explore.patched.primitives import reject, running
 from wheelproof_explore.runtime.model import UnwindError

@@ -22,6 +22,7 @@ from pathlib import Path
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.verdicts import Verdict as ExploreVerdict
 from wheelproof_lab.bugs.known_bug import KnownBug
+from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.detect.mutation.budget import Budget, used_s
 from wheelproof_lab.detect.mutation.cells import NOTHING_THERE, End, Found
 from wheelproof_lab.detect.mutation.reached import Reached
@@ -32,8 +33,7 @@ from wheelproof_spec.app.parts import loads, machines
 from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs.record import record_history
 from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.base.resources import required_checkout
-from wheelproof_spec.base.results.verdicts import CheckResult
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.history.recording.callers import Callers
 

@@ -129,4 +129,4 @@ def html_page(outcomes: Sequence[Outcome]) -> str:
         (subject, [(_cell(one), one.found.story) if one else ("", "") for one in cells])
         for subject, cells in _rows(outcomes)
     ]
-    return html("detection", engines=ENGINES, rows=rows)
+    return html("detection", "wheelproof_lab.publish", engines=ENGINES, rows=rows)

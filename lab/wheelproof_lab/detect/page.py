@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import cast
 
 from wheelproof_lab.bugs.catalog import BUGS
+from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.detect.matrix import ENGINES, controls, table
 from wheelproof_lab.detect.mutation.cells import End, Outcome, read_outcomes
-from wheelproof_spec.app.pages.environment import markdown
+from wheelproof_lab.publish.markdown import markdown
 from wheelproof_spec.base.codec.writer import format_line
-from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import json_text, write_text
 from wheelproof_spec.base.strict_json import JsonObject, parse_object
 

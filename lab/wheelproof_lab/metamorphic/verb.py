@@ -175,7 +175,7 @@ def _parts(
     from queue import SimpleQueue
 
     from wheelproof_lab.metamorphic.campaigns import parts_of, run_driven, run_part
-    from wheelproof_spec.app.processes import pool_of
+    from wheelproof_lab.processes import pool_of
 
     parts = parts_of(component, (profile,), seed)
     shown: SimpleQueue[Counts | BaseException] = SimpleQueue()

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.processes import pool_of
+from wheelproof_lab.processes import pool_of
 from wheelproof_spec.app.program import carries
 from wheelproof_spec.base.arguments import bounded, positive_seconds, unknown
 from wheelproof_spec.base.errors import UsageError

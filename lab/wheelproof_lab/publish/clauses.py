@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypedDict, cast
 
-from wheelproof_spec.app.pages.environment import markdown, renew
+from wheelproof_lab.checkout import required_checkout
+from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.components.registry import definitions
 
 PAGE = "docs/clauses/README.md"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from wheelproof_spec.app.pages.environment import markdown, renew
+from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_spec.base.codec.tables import read_rows
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.resources import tla_directory

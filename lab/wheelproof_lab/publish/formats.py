@@ -6,7 +6,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from wheelproof_spec.app.pages.environment import markdown, renew
+from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_spec.app.recorded import LINES
 from wheelproof_spec.base.codec.driven import answer_shape, step_shapes
 from wheelproof_spec.base.codec.shapes import (

@@ -1,7 +1,7 @@
 """`python -m wheelproof_lab pages known-bugs`: renews docs/known-bugs.md from the table."""
 
 from wheelproof_lab.bugs.catalog import BUGS
-from wheelproof_spec.app.pages.environment import markdown, renew
+from wheelproof_lab.publish.markdown import markdown, renew
 
 PAGE = "docs/known-bugs.md"
 

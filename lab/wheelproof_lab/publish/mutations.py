@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from wheelproof_spec.app.pages.environment import markdown, renew
+from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.tlc.manifest.loader import load_manifest
 from wheelproof_spec.tlc.manifest.model import Kind, Model

@@ -6,8 +6,8 @@
 from itertools import groupby
 
 from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_lab.publish.markdown import renew
 from wheelproof_lab.worlds.all_programs import find_program
-from wheelproof_spec.app.pages.environment import renew
 from wheelproof_spec.base.drawing import Markup, element
 
 PAGE = "docs/examples/counterexample.svg"

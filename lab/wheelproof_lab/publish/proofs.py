@@ -5,11 +5,11 @@ Both are made from the proofs themselves, so they cannot differ from what is pro
 
 from collections.abc import Mapping
 
+from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.prove.all_proofs import proofs
 from wheelproof_lab.prove.system import Proof
 from wheelproof_lab.prove.tla import module_text
-from wheelproof_spec.app.pages.environment import markdown, renew
-from wheelproof_spec.base.resources import required_checkout
+from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_spec.base.results.reports import write_text
 
 PAGE = "docs/proofs/README.md"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from wheelproof_spec.app.pages.environment import markdown, renew
+from wheelproof_lab.checkout import required_checkout
+from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_spec.base.codec.tables import read_rows
-from wheelproof_spec.base.resources import required_checkout
 
 PAGE = "docs/sources/README.md"
 _TABLES = "docs/sources"

@@ -21,7 +21,6 @@ from wheelproof_lab.trace.state import (
     require_seen,
     words_of,
 )
-from wheelproof_spec.components.timer import actions as vocabulary
 from wheelproof_spec.components.timer.actions import (
     Binding,
     BucketSeen,
@@ -29,7 +28,35 @@ from wheelproof_spec.components.timer.actions import (
     TaskNamed,
 )
 
-STEPS = {action: (step["at"], step.get("then", "")) for action, step in vocabulary.STEPS.items()}
+STEPS: Mapping[str, tuple[str, str]] = {
+    "LockRead": ("Idle", ""),
+    "Refuse": ("Refuse", "Idle"),
+    "ReadClock": ("ReadClock", "Bind"),
+    "Bind": ("Bind", "Insert"),
+    "Insert": ("Insert", ""),
+    "Link": ("Link", "SetExpiration"),
+    "SetExpiration": ("SetExpiration", ""),
+    "Offer": ("Offer", ""),
+    "Submit": ("Submit", ""),
+    "UnlockRead": ("UnlockRead", "Idle"),
+    "CancelRemove": ("Idle", ""),
+    "CancelUnbind": ("CancelUnbind", "Idle"),
+    "StartAdvance": ("Idle", "AwaitDue"),
+    "AwaitDue": ("AwaitDue", "LockWrite"),
+    "PollOutside": ("AwaitDue", "LockWrite"),
+    "TimeOut": ("AwaitDue", "Idle"),
+    "LockWrite": ("LockWrite", ""),
+    "Poll": ("Poll", "AdvanceClock"),
+    "PollNothing": ("Poll", "UnlockWrite"),
+    "AdvanceClock": ("AdvanceClock", "FlushLock"),
+    "FlushLock": ("FlushLock", "FlushEntry"),
+    "FlushEntry": ("FlushEntry", "Insert"),
+    "FlushEnd": ("FlushEntry", "Poll"),
+    "UnlockWrite": ("UnlockWrite", "Idle"),
+    "CloseLock": ("Idle", "CloseUnlock"),
+    "CloseUnlock": ("CloseUnlock", "Shutdown"),
+    "Shutdown": ("Shutdown", "Idle"),
+}
 """For each action the `pc` of a thread before it and after it; "" if the latter depends."""
 _FLUSHING = {"FlushEntry", "Insert", "Link", "SetExpiration", "Offer", "Submit"}
 NO_LIMIT = 2**63

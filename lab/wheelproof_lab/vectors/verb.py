@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
+from wheelproof_lab.checkout import required_checkout
 from wheelproof_spec.app.program import carries
-from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 

@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from wheelproof_explore.program import Program
-from wheelproof_lab.worlds import accumulator, buffer_pool, catalog, purgatory, replication, timer
+from wheelproof_lab.worlds import catalog, purgatory, timer
+from wheelproof_lab.worlds.accumulator import programs as accumulator
+from wheelproof_lab.worlds.buffer_pool import programs as buffer_pool
+from wheelproof_lab.worlds.replication import programs as replication
 from wheelproof_spec.base.errors import UsageError
 
 PASSING: Mapping[str, Sequence[Program]] = {

@@ -1,25 +1,21 @@
-"""Programs that are rows of a table: the actions of each thread on a bench, and a final check.
-
-A row has a `summary`. `before` are actions before the threads start, `threads` one or several
-actions of each thread, `idle` the actions of threads that another thread starts, `check` the method
-that checks the end (default: `check`), and `bugs` the known bugs that the program shows. An action
-is a method of the bench, or of an attribute of the bench, with arguments.
-"""
+"""Programs that are rows of a table: the actions of each thread on a bench, and a final check."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations_with_replacement, product
-from operator import attrgetter
-from typing import TypeVar, cast
+from typing import Concatenate, Generic, Never, ParamSpec, TypeVar, cast
 
 from wheelproof import sync
 from wheelproof.units import Millis
 from wheelproof_explore.fields.plain_fields import PlainField
 from wheelproof_explore.program import Action, Body, Program, Scenario, Settings
 from wheelproof_lab.bugs.known_bug import KnownBug
-from wheelproof_spec.base.codec.tables import Row, read_table
 
-_Words = tuple[object, ...]
+P = ParamSpec("P")
+BenchT = TypeVar("BenchT", bound="Bench")
+BenchT_contra = TypeVar("BenchT_contra", bound="Bench", contravariant=True)
+RowT = TypeVar("RowT", bound="ProgramRow[Never]")
 KindT = TypeVar("KindT")
 WRONG_NUMBERS = (Millis(-1), cast(Millis, "1"), Millis(True))
 """Values that are neither a time-out nor a size (semantics.md 1.17)."""
@@ -36,6 +32,10 @@ class Bench:
         self.idle[name].start()
         self.idle[name].interrupt()
 
+    def check(self) -> None:
+        """Raise unless the run has ended well; a row may name another check."""
+        raise NotImplementedError
+
     @staticmethod
     def refuses(error: type[Exception], *calls: Callable[[], object]) -> None:
         """Raise AssertionError unless each of the calls raises this error."""
@@ -49,40 +49,80 @@ class Bench:
             raise AssertionError(f"{name} has to end in {error.__name__}, and does not")
 
 
-def scenario_of(row: Row, bench: Bench) -> Scenario:
+@dataclass(frozen=True, slots=True)
+class Act(Generic[BenchT_contra]):
+    """A method of a bench, with its arguments; make it with `act`."""
+
+    method: Callable[..., object]
+    arguments: tuple[object, ...]
+
+    def on(self, bench: BenchT_contra) -> Action:
+        """Return the action on `bench`."""
+        method = cast(Callable[..., None], self.method)
+        return partial(method, bench, *self.arguments)
+
+
+def act(
+    method: Callable[Concatenate[BenchT, P], object], *args: P.args, **kwargs: P.kwargs
+) -> Act[BenchT]:
+    """Return the act that calls `method` with these arguments, which have no names."""
+    assert not kwargs
+    return Act(method, args)
+
+
+Acts = Act[BenchT] | tuple[Act[BenchT], ...]
+"""What a thread does: one act, or several of them, one after the other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramRow(Generic[BenchT_contra]):
+    """One program: `before` are acts before the threads start, `threads` what each thread does.
+
+    `idle` is what threads do that another thread starts, `check` the method that checks the end, if
+    that is not `check`, and `bugs` are the known bugs that the program shows.
+    """
+
+    summary: str
+    before: tuple[Act[BenchT_contra], ...] = ()
+    threads: Mapping[str, Acts[BenchT_contra]] = field(
+        default_factory=dict[str, Acts[BenchT_contra]]
+    )
+    idle: Mapping[str, Act[BenchT_contra]] = field(default_factory=dict[str, Act[BenchT_contra]])
+    check: Callable[[BenchT_contra], None] | None = None
+    bugs: tuple[str, ...] = ()
+    spurious_wakeups: int = 0
+
+
+def scenario_of(row: ProgramRow[BenchT], bench: BenchT) -> Scenario:
     """Return the scenario of a row on `bench`."""
-    for words in cast(Iterable[_Words], row.get("before", ())):
-        _action(bench, words)()
-    bench.idle = {
-        name: sync.thread(_action(bench, words), name) for name, words in _words(row, "idle")
-    }
-    check: Action = getattr(bench, str(row.get("check", "check")))
-    threads = {name: _body(bench, words) for name, words in _words(row, "threads")}
+    for first in row.before:
+        first.on(bench)()
+    bench.idle = {name: sync.thread(idle.on(bench), name) for name, idle in row.idle.items()}
+    check = bench.check if row.check is None else partial(row.check, bench)
+    threads = {name: _body(bench, acts) for name, acts in row.threads.items()}
     return Scenario(threads=threads, check=check)
 
 
 def programs_of(
-    module: str,
-    build: Callable[[Row, KindT], Scenario],
+    rows: Mapping[str, RowT],
+    build: Callable[[RowT, KindT], Scenario],
     sound: KindT,
     faulty: Iterable[tuple[KnownBug, KindT]],
     *,
-    table: str = "programs.toml",
     prefix: str = "",
     plain_fields: Sequence[PlainField] = (),
 ) -> tuple[tuple[Program, ...], tuple[Program, ...]]:
-    """Return the programs of the table beside `module`, and a program for each bug of a row.
+    """Return the programs of a table, and a program for each bug of a row.
 
     `build` makes the scenario of a row with the `sound` implementation, or with a faulty one.
     """
-    rows = read_table(module, table)
 
-    def made(name: str, row: Row, kind: KindT) -> Program:
+    def made(name: str, row: RowT, kind: KindT) -> Program:
         return Program(
             name=name,
-            summary=str(row["summary"]),
+            summary=row.summary,
             build=partial(build, row, kind),
-            settings=Settings(spurious_wakeups=cast(int, row.get("spurious_wakeups", 0))),
+            settings=Settings(spurious_wakeups=row.spurious_wakeups),
             plain_fields=plain_fields,
         )
 
@@ -90,57 +130,56 @@ def programs_of(
         made(f"bug/{bug.id}", row, kind)
         for bug, kind in faulty
         for row in rows.values()
-        if bug.id in cast(_Words, row.get("bugs", ()))
+        if bug.id in row.bugs
     )
     return tuple(made(f"{prefix}{name}", row, sound) for name, row in rows.items()), tuple(failing)
 
 
-def pairs_of(
-    module: str,
-    build: Callable[[Row, KindT], Scenario],
-    kind: KindT,
-    *,
-    plain_fields: Sequence[PlainField] = (),
-) -> tuple[Program, ...]:
-    """Return a program for each pair of operations of a row of ``pairs.toml``, each in a thread.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs(Generic[RowT, BenchT]):
+    """Operations that run against each other, each in a thread, in the world of `row`.
 
     `each` has operations for any thread, by name; each runs against all of them. Against itself an
     operation runs as `again` has it, if it is there. `alone` has operations that only one thread at
     a time may do; each runs against those of `each`.
     """
 
-    def pairs(row: Row) -> Iterator[tuple[str, _Words, str, _Words]]:
-        each, again = [*_words(row, "each")], dict(_words(row, "again"))
-        for (one, first), (other, second) in combinations_with_replacement(each, 2):
-            yield one, first, other, again.get(one, second) if one == other else second
-        for (one, first), (other, second) in product(each, _words(row, "alone")):
+    row: RowT
+    each: Mapping[str, Act[BenchT]]
+    again: Mapping[str, Act[BenchT]] = field(default_factory=dict[str, Act[BenchT]])
+    alone: Mapping[str, Act[BenchT]] = field(default_factory=dict[str, Act[BenchT]])
+
+    def __iter__(self) -> Iterator[tuple[str, Act[BenchT], str, Act[BenchT]]]:
+        """Return each pair: two operations, and their names."""
+        for (one, first), (other, second) in combinations_with_replacement(self.each.items(), 2):
+            yield one, first, other, self.again.get(one, second) if one == other else second
+        for (one, first), (other, second) in product(self.each.items(), self.alone.items()):
             yield one, first, other, second
 
+
+def pairs_of(
+    table: Mapping[str, Pairs[RowT, BenchT]],
+    build: Callable[[RowT, KindT], Scenario],
+    kind: KindT,
+    *,
+    plain_fields: Sequence[PlainField] = (),
+) -> tuple[Program, ...]:
+    """Return a program for each pair of operations of a table."""
     return tuple(
         Program(
             name=f"pair/{name}/{one}+{other}",
-            summary=f"{row['summary']}: {one} against {other}",
+            summary=f"{pairs.row.summary}: {one} against {other}",
             build=partial(
-                build, {**row, "threads": {one: first, f"the other, {other}": second}}, kind
+                build,
+                replace(pairs.row, threads={one: first, f"the other, {other}": second}),
+                kind,
             ),
             plain_fields=plain_fields,
         )
-        for name, row in read_table(module, "pairs.toml").items()
-        for one, first, other, second in pairs(row)
+        for name, pairs in table.items()
+        for one, first, other, second in pairs
     )
 
 
-def _words(row: Row, key: str) -> Iterable[tuple[str, _Words]]:
-    return cast(Mapping[str, _Words], row.get(key, {})).items()
-
-
-def _body(bench: Bench, words: _Words) -> Body:
-    if isinstance(words[0], tuple):
-        return [_action(bench, call) for call in cast(Iterable[_Words], words)]
-    return _action(bench, words)
-
-
-def _action(bench: Bench, words: _Words) -> Action:
-    verb, *arguments = words
-    method: Callable[..., None] = attrgetter(str(verb))(bench)
-    return partial(method, *arguments)
+def _body(bench: BenchT, acts: Acts[BenchT]) -> Body:
+    return [one.on(bench) for one in acts] if isinstance(acts, tuple) else acts.on(bench)

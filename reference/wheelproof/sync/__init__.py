@@ -7,6 +7,7 @@ has a name (the method), an object, and reads or writes it (see `protocols`), so
 against this package can be run under every interleaving without a change.
 """
 
+from wheelproof.errors import ThreadInterruptedError
 from wheelproof.sync.ambient import (
     atomic_integer,
     atomic_reference,
@@ -36,6 +37,7 @@ from wheelproof.sync.protocols import (
     Thread,
     Volatile,
 )
+from wheelproof.units import Millis
 
 __all__ = [
     "AtomicInteger",
@@ -45,10 +47,12 @@ __all__ = [
     "Executor",
     "GuardedBy",
     "Lock",
+    "Millis",
     "Monitor",
     "ReadWriteLock",
     "Runtime",
     "Thread",
+    "ThreadInterruptedError",
     "Volatile",
     "atomic_integer",
     "atomic_reference",

@@ -1,20 +1,16 @@
 """The clauses that a component promises: one table for each component, for all its judges."""
 
-import sys
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
-from typing import Self, cast
+from typing import Self
 
-from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.results.violation import Violation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
-    """The row of a clause in ``clauses.toml``.
+class Said:
+    """What is said of a clause.
 
     `rule` is its rule of docs/semantics.md, `promise` is one sentence, `profiles` are those in
     which it holds (none named: all). If only one kind of judge can test it, `driven_alone` says why
@@ -31,7 +27,7 @@ class _Said:
 class Clause(StrEnum):
     """Base of the tables: a member is the clause's name, which a violation has as its rule.
 
-    All other data of the clause is in ``clauses.toml`` beside the module that lists the names.
+    A table is written as ``NAME = "Component.Name", Said(rule=..., promise=...)``.
     """
 
     rule: str
@@ -40,9 +36,8 @@ class Clause(StrEnum):
     why_alone: str
     profiles: tuple[str, ...]
 
-    def __new__(cls, name: str) -> Self:
-        """Make a member; raises KeyError if the table has no row for it."""
-        said = _clauses_beside(cls.__module__)[name]
+    def __new__(cls, name: str, said: Said) -> Self:
+        """Make a member: its value is the name, its attributes are what is said of it."""
         member = str.__new__(cls, name)
         member._value_ = name
         member.rule = said.rule
@@ -67,10 +62,3 @@ class Clause(StrEnum):
 def clauses_of(table: type[Clause], judges: Wire, profile: str) -> tuple[Clause, ...]:
     """Return the clauses that judges of this kind test for the contract `profile`."""
     return tuple(clause for clause in table if clause.judges & judges and clause.holds_in(profile))
-
-
-@cache
-def _clauses_beside(module: str) -> Mapping[str, _Said]:
-    file, make = sys.modules[module].__file__, cast(Callable[..., _Said], _Said)
-    assert file is not None
-    return {name: make(**row) for name, row in read_table(file, "clauses.toml").items()}

@@ -13,14 +13,6 @@ def checkout_directory() -> Path | None:
     return _CHECKOUT if (_CHECKOUT / "pyproject.toml").is_file() else None
 
 
-def required_checkout() -> Path:
-    """Return the root of the checkout; raises MissingToolError once installed."""
-    checkout = checkout_directory()
-    if checkout is None:
-        raise MissingToolError("the checkout", "run this inside a clone of the project")
-    return checkout
-
-
 def tla_directory() -> Path:
     """Return the folder of the TLA+ modules and their manifest.
 

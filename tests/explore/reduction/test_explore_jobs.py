@@ -9,12 +9,14 @@ from functools import partial
 
 import pytest
 
+from support import seeds
 from support.explore.exploring import classes, make
 from support.explore.random_programs import random_program
 from wheelproof import sync
 from wheelproof_explore import processes
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.failures.problems import OptionRejectedError
 from wheelproof_explore.processes import ProcessFailedError
 from wheelproof_explore.program import Scenario
 from wheelproof_explore.result import Exploration
@@ -32,12 +34,11 @@ from wheelproof_lab.worlds.classics import (
     last_zero,
     philosophers,
 )
-from wheelproof_spec.base.errors import UsageError
 
 pytestmark = pytest.mark.slow
 
-_PROGRAMS = 700
-_BEFORE_A_PUSH = 200
+_FIRST = seeds.seed(0)
+_PROGRAMS = seeds.runs(200, hunted=700)
 _IN_A_TEST = 100
 _RUNS = 1_500
 
@@ -77,17 +78,12 @@ class _Split:
         return self._own.has_more
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        pytest.param(first, marks=pytest.mark.slow if first < _BEFORE_A_PUSH else pytest.mark.long)
-        for first in range(0, _PROGRAMS, _IN_A_TEST)
-    ],
-)
+@pytest.mark.campaign
+@pytest.mark.parametrize("first", range(0, _PROGRAMS, _IN_A_TEST))
 def test_what_is_given_away_is_explored_once(first: int) -> None:
     wrong: list[str] = []
     given = 0
-    for seed in range(first, first + _IN_A_TEST):
+    for seed in range(_FIRST + first, _FIRST + first + _IN_A_TEST):
         program = random_program(seed)
         brute = classes(program, BruteStrategy(), _RUNS)
         if brute is not None:
@@ -210,5 +206,5 @@ def test_what_one_process_rejects_is_said_in_its_sentence() -> None:
 
 
 def test_the_other_engines_run_in_one_process() -> None:
-    with pytest.raises(UsageError, match="--jobs is for the engine optimal"):
+    with pytest.raises(OptionRejectedError, match="--jobs is for the engine optimal"):
         explore(make(partial(last_zero, 2)), Options(engine=Engine.BRUTE, jobs=2))

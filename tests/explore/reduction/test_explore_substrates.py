@@ -5,10 +5,12 @@ from functools import partial
 
 import pytest
 
+from support import seeds
 from support.explore.exploring import make
 from support.explore.random_programs import random_program
 from wheelproof_explore.counterexamples.counterexample import run_of
 from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.failures.problems import OptionRejectedError
 from wheelproof_explore.program import Program
 from wheelproof_explore.runs.execution import World
 from wheelproof_explore.runtime.numbers import Actor
@@ -17,9 +19,9 @@ from wheelproof_explore.strategies.optimal import OptimalStrategy
 from wheelproof_explore.substrates.substrate import SubstrateKind, open_substrate
 from wheelproof_lab.worlds.all_programs import passing_programs
 from wheelproof_lab.worlds.classics import last_zero, philosophers
-from wheelproof_spec.base.errors import UsageError
 
-_SEEDS = range(1_000, 1_030)
+_FIRST = seeds.seed(1_000)
+_PROGRAMS = 30
 
 _WITH_FREE_CHOICES = {"pool-failing", "pool-failing-after-a-wait", "pool-metric-fails"}
 
@@ -35,9 +37,10 @@ def _traces(program: Program, kind: SubstrateKind) -> list[tuple[object, ...]]:
         substrate.close()
 
 
-@pytest.mark.parametrize("seed", _SEEDS)
-def test_random_programs_make_the_same_steps(seed: int) -> None:
-    program = random_program(seed)
+@pytest.mark.campaign
+@pytest.mark.parametrize("number", range(_PROGRAMS))
+def test_random_programs_make_the_same_steps(number: int) -> None:
+    program = random_program(_FIRST + number)
     on_greenlets = _traces(program, SubstrateKind.GREENLET)
     assert _traces(program, SubstrateKind.THREADS) == on_greenlets
 
@@ -62,7 +65,7 @@ def test_the_digest_depends_on_the_classes_alone(program: Program) -> None:
     two = explore(program, Options(jobs=2))
     assert (two.digest, two.classes, two.runs) == (optimal.digest, optimal.runs, optimal.runs)
     if program.name in _WITH_FREE_CHOICES:
-        with pytest.raises(UsageError, match="takes no free choices"):
+        with pytest.raises(OptionRejectedError, match="takes no free choices"):
             explore(program, Options(engine=Engine.SOURCE))
         return
     source = explore(program, Options(engine=Engine.SOURCE))

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from support import seeds
 from wheelproof_spec.app.parts import served_components
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import Request
@@ -15,7 +16,8 @@ from wheelproof_spec.components.registry import suites
 
 pytestmark = pytest.mark.slow
 
-_SPOILT_ANSWERS = 3
+_SPOILT_ANSWERS = seeds.runs(3, hunted=10)
+_FIRST = seeds.seed(0)
 _SCENARIOS = [
     pytest.param(suite, scenario, id=f"{name}: {scenario.name}")
     for name, suite in suites().items()
@@ -74,8 +76,9 @@ def _judged(suite: AnySuite, scenario: Scenario[Request], place: int, seed: int)
             return
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("suite", "scenario"), _SCENARIOS)
 def test_a_judge_survives_every_answer(suite: AnySuite, scenario: Scenario[Request]) -> None:
-    chance = random.Random(scenario.name)
-    for seed in range(_SPOILT_ANSWERS):
+    chance = random.Random(f"{scenario.name} {_FIRST}")
+    for seed in range(_FIRST, _FIRST + _SPOILT_ANSWERS):
         _judged(suite, scenario, chance.randrange(1, len(scenario.calls)), seed)

@@ -91,7 +91,7 @@ def test_main_job_does_not_pass_over_a_demo_that_fails(
 def test_main_job_runs_and_judges_kafka(tmp_path: Path, kafka: str) -> None:
     assert Path(kafka).is_file()
     command = [sys.executable, "-m", "wheelproof_lab", "run", "--out", str(tmp_path)]
-    command += ["--demo-runs", "200"]
+    command += ["--demo-runs", "200", "--seed", "7"]
     completed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert completed.returncode == ExitCode.PASS, completed.stdout + completed.stderr
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))

@@ -9,7 +9,8 @@ from wheelproof_explore.explorer import explore
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_explore.verdicts import Verdict
 from wheelproof_lab.worlds.making import program
-from wheelproof_lab.worlds.replication import PROGRAMS, Broker
+from wheelproof_lab.worlds.replication.bench import Broker
+from wheelproof_lab.worlds.replication.programs import PROGRAMS
 
 
 @pytest.mark.slow

@@ -14,10 +14,10 @@ from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
 from wheelproof_explore.program import Action, Scenario
 from wheelproof_explore.verdicts import Verdict
-from wheelproof_lab.worlds.accumulator import AccumulatorBench
+from wheelproof_lab.worlds.accumulator.bench import AccumulatorBench
 from wheelproof_lab.worlds.making import discarding, program
 from wheelproof_lab.worlds.purgatory.purgatory import FlagOperation, TimerOfOneList
-from wheelproof_lab.worlds.replication import Broker
+from wheelproof_lab.worlds.replication.bench import Broker
 
 pytestmark = pytest.mark.slow
 

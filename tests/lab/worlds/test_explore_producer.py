@@ -14,10 +14,10 @@ from wheelproof_lab.bugs.buffer_pool import (
 from wheelproof_lab.bugs.known_bug import (
     Finder,
 )
-from wheelproof_lab.worlds.accumulator import FAILING as ACCUMULATOR_FAILING
-from wheelproof_lab.worlds.accumulator import PROGRAMS as ACCUMULATOR
-from wheelproof_lab.worlds.buffer_pool import FAILING as POOL_FAILING
-from wheelproof_lab.worlds.buffer_pool import PROGRAMS as BUFFER_POOL
+from wheelproof_lab.worlds.accumulator.programs import FAILING as ACCUMULATOR_FAILING
+from wheelproof_lab.worlds.accumulator.programs import PROGRAMS as ACCUMULATOR
+from wheelproof_lab.worlds.buffer_pool.programs import FAILING as POOL_FAILING
+from wheelproof_lab.worlds.buffer_pool.programs import PROGRAMS as BUFFER_POOL
 
 pytestmark = pytest.mark.slow
 

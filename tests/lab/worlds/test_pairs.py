@@ -84,6 +84,6 @@ def _noting(called: set[str], name: str, method: Callable[..., object]) -> Calla
 def test_a_pair_that_breaks_something_fails() -> None:
     """The pairs can fail: those of the pool do with a pool that loses what is given back."""
     from wheelproof_lab.bugs.buffer_pool import NoGiveBackPool
-    from wheelproof_lab.worlds.buffer_pool import pairs_with
+    from wheelproof_lab.worlds.buffer_pool.programs import pairs_with
 
     assert any(explore(pair).verdict() is Verdict.FAIL for pair in pairs_with(NoGiveBackPool))

@@ -16,7 +16,7 @@ from wheelproof.producer import RecordAccumulator
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.failure import FailureKind
 from wheelproof_explore.program import Program, Scenario
-from wheelproof_lab.worlds.accumulator import AccumulatorBench
+from wheelproof_lab.worlds.accumulator.bench import AccumulatorBench
 from wheelproof_lab.worlds.all_programs import PAIRS, PASSING
 from wheelproof_spec import components
 from wheelproof_spec.components.registry import COMPONENTS

@@ -11,7 +11,7 @@ from wheelproof.sync.protocols import LockView
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.sync.threads_read_write_lock import ThreadsReadWriteLock
 
-_STUCK_AFTER_S = 30.0
+_STUCK_AFTER_S = 120.0
 
 
 class _TellingCondition(threading.Condition):

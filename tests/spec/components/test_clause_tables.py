@@ -7,10 +7,8 @@ from importlib import import_module
 import pytest
 
 from wheelproof_spec.base.clause import Clause
-from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.components import registry
-from wheelproof_spec.components.timer.fuzz.lists import ListClause
 
 _CLAUSES = [
     (definition.name, clause)
@@ -34,12 +32,3 @@ def test_a_clause_is_judged_where_its_table_says_so(component: str, clause: Clau
         judged = clause.judges & wire
         assert bool(judged) == (named in _source(component, part)), part
     assert bool(clause.why_alone) == (clause.judges is not Wire.BOTH)
-
-
-@pytest.mark.parametrize(
-    "table", [*dict.fromkeys(type(clause) for _, clause in _CLAUSES), ListClause]
-)
-def test_a_table_has_the_clauses_that_are_named_and_no_others(table: type[Clause]) -> None:
-    file = import_module(table.__module__).__file__
-    assert file is not None
-    assert read_table(file, "clauses.toml").keys() == set(table)

@@ -8,6 +8,7 @@ from hypothesis import Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
+from support import seeds
 from wheelproof import sync
 from wheelproof_explore.strategies.drawn import keep_running
 from wheelproof_lab.bugs.known_bug import find_bug
@@ -137,16 +138,17 @@ def test_a_call_that_raises_breaks_a_rule() -> None:
     stage.close()
 
 
-def _fuzz(bug: str | None, cases: int) -> FuzzReport:
-    order = FuzzOrder(threads="controlled", cases=cases, seed=_SEED)
+def _fuzz(bug: str | None, cases: int, seed: int = _SEED) -> FuzzReport:
+    order = FuzzOrder(threads="controlled", cases=cases, seed=seed)
     variant = None if bug is None else find_bug(BUGS, bug).variant()
     [report] = MACHINE.reports(order, variant)
     return report
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 def test_the_timer_holds_under_drawn_schedules() -> None:
-    report = _fuzz(None, 150)
+    report = _fuzz(None, seeds.runs(150, hunted=1_000), seeds.seed(_SEED))
     assert report.failure is None
     assert report.cases >= 150
 

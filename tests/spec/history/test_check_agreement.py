@@ -1,11 +1,11 @@
 """The judges and the general search agree on small histories, correct and spoiled."""
 
-import secrets
 from collections import Counter
 from typing import Protocol
 
 import pytest
 
+from support import seeds
 from support.agreement.small_accumulators import accumulator_history
 from support.agreement.small_brokers import broker_history
 from support.agreement.small_histories import History, pool_history, timer_history
@@ -19,11 +19,9 @@ from wheelproof_spec.history.run import HistoryChecker
 
 pytestmark = pytest.mark.slow
 
-_FRESH = secrets.randbelow(2**31)
-FRESH = range(_FRESH, _FRESH + 3_000)
-"""Histories that each run of the long tests has for itself; what fails says which one it was."""
-
-LONGER = range(_FRESH, _FRESH + 300)
+_FIRST = seeds.seed(1_000_000)
+MANY = range(_FIRST, _FIRST + seeds.runs(1_000, hunted=3_000))
+LONGER = range(_FIRST, _FIRST + seeds.runs(100, hunted=300))
 TIMES = 10
 
 
@@ -106,14 +104,16 @@ def test_those_that_did_not_agree(component: str) -> None:
         assert not found["not searched"]
 
 
+@pytest.mark.campaign
 @pytest.mark.long
 @pytest.mark.parametrize("component", SMALL)
 def test_many(component: str) -> None:
-    found = _agree(component, FRESH)
-    assert found["by bounds"] > found["by search"], FRESH
-    assert found["not searched"] < len(FRESH) // 5, FRESH
+    found = _agree(component, MANY)
+    assert found["by bounds"] > found["by search"], MANY
+    assert found["not searched"] < len(MANY) // 5, MANY
 
 
+@pytest.mark.campaign
 @pytest.mark.long
 @pytest.mark.parametrize("component", SMALL)
 def test_nothing_is_found_in_right_histories_that_are_too_long_to_be_searched(

@@ -5,6 +5,7 @@ from collections.abc import Hashable
 
 import pytest
 
+from support import seeds
 from support.history.linearizability import (
     Give,
     Permits,
@@ -35,6 +36,7 @@ from wheelproof_spec.history.linearizability.models import (
 )
 
 _History = list[Event[RegisterOperation, Hashable]]
+_FIRST = seeds.seed(0)
 _IN_A_TEST = 500
 _ANSWERS: tuple[Hashable, ...] = (None, 0, 1, 2)
 _PERMITS_LEFT: tuple[int | None, ...] = (None, 0, 1)
@@ -219,12 +221,13 @@ def test_an_operation_that_waits_is_not_answered_out_of_thin_air() -> None:
     assert _fair("a take", "a 0", "b take", "c give", "b 0") is Verdict.PASS
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("first", range(0, 2_000, _IN_A_TEST))
 def test_random_histories_of_a_register_are_judged_as_by_trying_everything(first: int) -> None:
     operations: tuple[RegisterOperation, ...] = (Read(), Write(1), Write(2), GetAndSet(1))
     linearizable = 0
     for seed in range(first, first + _IN_A_TEST):
-        events = random_history(random.Random(seed), operations, _ANSWERS, 4)
+        events = random_history(random.Random(_FIRST + seed), operations, _ANSWERS, 4)
         judged = check_history(Registers(0), events)
         expected = is_linearizable(Registers(0), events)
         linearizable += expected
@@ -234,11 +237,12 @@ def test_random_histories_of_a_register_are_judged_as_by_trying_everything(first
     assert 20 < linearizable < _IN_A_TEST - 20
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("first", range(0, 1_000, _IN_A_TEST))
 def test_random_histories_of_those_who_wait_are_judged_as_by_trying_everything(first: int) -> None:
     linearizable = 0
     for seed in range(first, first + _IN_A_TEST):
-        events = random_history(random.Random(seed), _TAKES_AND_GIVES, _PERMITS_LEFT, 3)
+        events = random_history(random.Random(_FIRST + seed), _TAKES_AND_GIVES, _PERMITS_LEFT, 3)
         expected = is_linearizable(Permits(), events)
         linearizable += expected
         judged = check_history(Permits(), events)
@@ -248,9 +252,10 @@ def test_random_histories_of_those_who_wait_are_judged_as_by_trying_everything(f
     assert 20 < linearizable < _IN_A_TEST - 20
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(20))
 def test_histories_of_two_registers_are_judged_as_a_whole(seed: int) -> None:
-    draws = random.Random(seed)
+    draws = random.Random(_FIRST + seed)
     operations: tuple[RegisterOperation, ...] = (
         Write(1, "x"), Read("x"), Write(1, "y"), Read("y"),
     )  # fmt: skip

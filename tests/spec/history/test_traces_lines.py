@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from support import seeds
 from support.history.damaged_lines import damaged, good_line
 from wheelproof_spec.app.recorded import (
     LINES,
@@ -17,7 +18,7 @@ from wheelproof_spec.history.line_parser import (
 )
 from wheelproof_spec.history.reader import lines_of
 
-SEED = 6
+SEED = seeds.seed(6)
 DAMAGED = 20_000
 
 ADD = (
@@ -33,6 +34,7 @@ def _explained(line: bytes) -> object:
         return Rejection(str(error))
 
 
+@pytest.mark.campaign
 def test_good_lines_are_accepted_and_written_back() -> None:
     chance = random.Random(SEED)
     for _ in range(2_000):
@@ -42,6 +44,7 @@ def test_good_lines_are_accepted_and_written_back() -> None:
         assert parse_line(format_line(event)) == event
 
 
+@pytest.mark.campaign
 def test_the_shortcut_says_what_the_explanation_says() -> None:
     chance = random.Random(SEED)
     taken = 0
@@ -55,6 +58,7 @@ def test_the_shortcut_says_what_the_explanation_says() -> None:
     assert taken > 300
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 def test_damaged_lines_are_accepted_or_rejected_with_a_reason() -> None:
     chance = random.Random(SEED)

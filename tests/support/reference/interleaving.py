@@ -18,7 +18,7 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_spec.fuzz.proxy_runtime import RELEASES, ProxyRuntime
 
 R = TypeVar("R")
-_STUCK_AFTER_S = 30.0
+_STUCK_AFTER_S = 120.0
 MAKE = "make"
 """The operation that announces a new object."""
 

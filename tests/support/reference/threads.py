@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from typing import TypeVar
 
 T = TypeVar("T")
-_STUCK_AFTER_S = 30.0
+_STUCK_AFTER_S = 120.0
 
 
 class Answer(Future[T]):

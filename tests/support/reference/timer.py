@@ -9,7 +9,7 @@ from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
 
 NO_WAIT = Millis(0)
-_STUCK_AFTER_S = 30.0
+_STUCK_AFTER_S = 120.0
 
 
 def await_event(event: threading.Event) -> None:

@@ -25,14 +25,35 @@ from wheelproof_lab.graph.buffer_pool.clock import PoolClock, Reading
 from wheelproof_lab.graph.comparing.projected import changes_of, only, pairs_of
 from wheelproof_lab.graph.states.names import attributes, members
 from wheelproof_lab.graph.states.views import NextStep, Surroundings, View
-from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.tlc.states.values import ModelValue, State, Value, make_function
 
 CLOCK = "clock"
 _NONE = ModelValue(name="None")
 
-_STEPS = read_words(__file__, "steps.toml", "steps")
-_OPERATIONS = read_words(__file__, "steps.toml", "operations")
+_STEPS = {
+    "allocate Acquire BufferPool.lock": "Lock",
+    "_refund Acquire BufferPool.lock": "Refund",
+    "deallocate Acquire BufferPool.lock": "Deallocate",
+    "close Acquire BufferPool.lock": "CloseLock",
+    "wait_until Acquire BufferPool.lock": "Relock",
+    "_await_more_memory Acquire BufferPool.lock": "Relock",
+    "_signal_first Notify BufferPool.more_memory": "Signal",
+    "close Notify BufferPool.more_memory": "CloseSignal",
+    "allocate Release BufferPool.lock": "Unlock",
+    "_refund Release BufferPool.lock": "Unlock",
+    "deallocate Release BufferPool.lock": "Unlock",
+    "close Release BufferPool.lock": "Unlock",
+}
+"""The action of a step: where it is asked for, its operation, its subject."""
+_OPERATIONS = {
+    "Wait": "Await",
+    "WakeUp": "Asleep",
+    "Choose": "Make",
+    "Start": "Interrupt",
+    "SetInterrupted": "Interrupt",
+    "Finish": "Done",
+}
+"""The action of a step that its operation alone tells."""
 _READINGS = {
     Reading.DEADLINE: "ReadClock",
     Reading.BEFORE_WAIT: "Await",

@@ -19,7 +19,6 @@ from wheelproof_lab.graph.comparing.projected import (
 from wheelproof_lab.graph.comparing.tlc_side import TlcConfiguration, tlc_graph
 from wheelproof_lab.graph.states.engine import explore_graph
 from wheelproof_lab.graph.states.views import GraphProgram
-from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.tlc.running.launch import Toolchain
@@ -103,7 +102,6 @@ class Compared(Generic[ConfigT]):
     """
 
     module: str
-    configuration: Callable[..., ConfigT]
     code: Callable[[ConfigT], GraphProgram | ProjectedGraph]
     label: Labeller
     project: Projection = _as_it_is
@@ -135,20 +133,6 @@ class Compared(Generic[ConfigT]):
             label=self.label,
             still_steps=self.still_steps,
             under_way=self.under_way,
-        )
-
-    def rows(self, table: Mapping[str, Row]) -> tuple[GraphModel, ...]:
-        """Return the comparisons in a table whose `of` is this module."""
-        return tuple(
-            self.model(
-                self.configuration(
-                    **{key: row[key] for key in row if key not in ("of", "summary")}
-                ),
-                name=name,
-                summary=str(row["summary"]),
-            )
-            for name, row in table.items()
-            if row["of"] == self.module
         )
 
 

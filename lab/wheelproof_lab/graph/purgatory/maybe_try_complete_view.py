@@ -16,15 +16,37 @@ from wheelproof_lab.graph.comparing.projected import changes_of, only, pairs_of
 from wheelproof_lab.graph.states.cells import number_in, value_in
 from wheelproof_lab.graph.states.names import attributes
 from wheelproof_lab.graph.states.views import NextStep, Surroundings, View
-from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.tlc.states.values import ModelValue, State, Value, make_function
 
 LOCK, EVENTS, ANSWERS, EXPIRATIONS = "lock", "events", "answers", "expirations"
 
 _NONE = ModelValue(name="None")
-_STEPS = read_words(__file__, "steps.toml", "attempts")
+_STEPS = {
+    "AddAndGet events": "MakeTrue",
+    "Get DelayedOperation.state": "IsDone",
+    "Acquire lock": "Lock",
+    "TryAcquire lock": "TryLock",
+    "Set DelayedOperation.try_complete_pending": "ClearPending",
+    "Exchange DelayedOperation.try_complete_pending": "SetPending",
+    "Get DelayedOperation.try_complete_pending": "ReadPending",
+    "Choose ": "TryComplete",
+    "Get events": "TryComplete",
+    "Release lock": "Unlock",
+    "CompareAndSet DelayedOperation.state": "ForceComplete",
+    "Get DelayedOperation.timeout_started": "OnComplete",
+    "AddAndGet answers": "OnComplete",
+    "AddAndGet expirations": "OnExpiration",
+}
+"""The action of a step: its operation and its subject."""
 _OF_HOLDERS = {"Lock": "Hold", "Unlock": "LetGo"}
-_OF_THE_MODULE = read_words(__file__, "steps.toml", "maybe_try_complete_module")
+_OF_THE_MODULE = {
+    "IsDoneUnderLock": "IsDone",
+    "IsDoneAgain": "IsDone",
+    "ForceIsDone": "IsDone",
+    "ForceLock": "Lock",
+    "UnlockAndRaise": "Unlock",
+}
+"""Steps of MaybeTryComplete.tla that are one step of the code."""
 _VARIABLES = ("lock", "state", "pending", "events", "answers", "expirations")
 
 

@@ -26,15 +26,44 @@ from wheelproof_lab.graph.purgatory.purgatory_timer import TimedOperation, Timer
 from wheelproof_lab.graph.states.cells import identity_of, is_dict, number_in, value_in
 from wheelproof_lab.graph.states.names import attributes
 from wheelproof_lab.graph.states.views import NextStep, Surroundings, View
-from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.tlc.states.values import ModelValue, State, Value, make_function
 
 LOCK, HOLDS, ANSWERS, EXPIRATIONS = "operation's lock", "holds", "answers", "expirations"
 
 _NONE = ModelValue(name="None")
 _SHARD, _LIST = "WatcherShard.lock", "Watchers.lock"
-_ANYWHERE = read_words(__file__, "steps.toml", "anywhere")
-_SOMEWHERE = read_words(__file__, "steps.toml", "somewhere")
+_ANYWHERE = {
+    "Get Purgatory.closed": "TestOpen",
+    "Acquire operation's lock": "Lock",
+    "Release operation's lock": "Unlock",
+    "Set holds": "MakeTrue",
+    "Get holds": "TryComplete",
+    "Get DelayedOperation.state": "IsDone",
+    "Get DelayedOperation.timeout_started": "EndTimeout",
+    "Set DelayedOperation.timeout_started": "TimeoutStarted",
+    "Set place in the timer": "AddToTimer",
+    "Get place in the timer": "PurgeReadDelayed",
+    "AddAndGet answers": "OnComplete",
+    "AddAndGet expirations": "OnExpiration",
+}
+"""The action of a step: its operation and its subject, wherever it is asked for."""
+_SOMEWHERE = {
+    "complete_if_pending CompareAndSet DelayedOperation.state": "ForceComplete",
+    "force_cancel CompareAndSet DelayedOperation.state": "CancelOperation",
+    "cancel CompareAndSet place in the timer": "CancelTask",
+    "try_complete_else_watch AddAndGet Purgatory.estimated_total": "Count",
+    "_purge_is_due Get Purgatory.estimated_total": "PurgeReadEstimate",
+    "purge_completed Get Purgatory.estimated_total": "PurgeBegin",
+    "_recount AddAndGet Purgatory.estimated_total": "PurgeReset",
+    "get Acquire WatcherShard.lock": "FetchWatchers",
+    "pop Acquire WatcherShard.lock": "RemoveKey",
+    "all_watchers Acquire WatcherShard.lock": "PurgeFetch",
+    "watch Acquire Watchers.lock": "Watch",
+    "operations Acquire Watchers.lock": "Snapshot",
+    "remove Acquire Watchers.lock": "Remove",
+    "count_watched Acquire Watchers.lock": "TestEmpty",
+}
+"""The action of a step: where it is asked for, its operation, its subject."""
 _STEPS_OF_A_HOLD = {
     ("Acquire", _SHARD),
     ("Release", _SHARD),
@@ -45,7 +74,22 @@ _STEPS_OF_A_HOLD = {
 _VARIABLES = (
     "lock", "state", "timer", "started", "estimated", "holds", "answers", "expirations",
 )  # fmt: skip
-_STEPS = read_words(__file__, "steps.toml", "purgatory_module")
+_STEPS = {
+    "WatchLock": "Lock",
+    "ForceLock": "Lock",
+    "TryFirst": "TryComplete",
+    "TryLast": "TryComplete",
+    "WatchIsDone": "IsDone",
+    "TailIsDone": "IsDone",
+    "TailIsDoneAgain": "IsDone",
+    "WalkIsDone": "IsDone",
+    "IsDoneUnderLock": "IsDone",
+    "ForceIsDone": "IsDone",
+    "PurgeIsDone": "IsDone",
+    "TailCancel": "CancelTask",
+    "WalkRemove": "Remove",
+}
+"""Steps of Purgatory.tla that are one step of the code."""
 
 
 class Removals:

@@ -33,7 +33,6 @@ from wheelproof_lab.graph.states.views import (
     View,
     ViewedRun,
 )
-from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.tlc.states.values import ModelValue, State, Value, make_function
 
 NONE = ModelValue(name="None")
@@ -48,7 +47,36 @@ _VARIABLES = (
 POLL, FLUSH = "Poll", "FlushLock"
 """The flusher's first step, and the name of its action."""
 
-_ACTIONS = read_words(__file__, "steps.toml", "entry_migration")
+_ACTIONS = {
+    "set_timer_task_entry Acquire TimerTask.monitor": "BindLock",
+    "set_timer_task_entry Exchange TimerTask.entry": "BindSwap",
+    "set_timer_task_entry Release TimerTask.monitor": "BindUnlock",
+    "get_timer_task_entry Get TimerTask.entry": "TestCancelled",
+    "claim CompareAndSet TimerTask.entry": "Claim",
+    "submit AddAndGet submissions": "Submit",
+    "add Acquire TimerTaskList.monitor": "AddLockList",
+    "add Acquire TimerTaskEntry.monitor": "AddLockEntry",
+    "add Get TimerTaskEntry.list": "AddTest",
+    "_link Set TimerTaskEntry.list": "AddLink",
+    "_link AddAndGet counter": "AddCount",
+    "add Release TimerTaskEntry.monitor": "AddUnlockEntry",
+    "add Release TimerTaskList.monitor": "AddUnlockList",
+    "remove Get TimerTaskEntry.list": "RemoveReadList",
+    "remove Acquire TimerTaskList.monitor": "RemoveLockList",
+    "remove Acquire TimerTaskEntry.monitor": "RemoveLockEntry",
+    "_holds Get TimerTaskEntry.list": "RemoveTest",
+    "_unlink Set TimerTaskEntry.list": "RemoveClear",
+    "_unlink AddAndGet counter": "RemoveCount",
+    "remove Release TimerTaskEntry.monitor": "RemoveUnlockEntry",
+    "remove Release TimerTaskList.monitor": "RemoveUnlockList",
+    "cancel Acquire TimerTask.monitor": "CancelLock",
+    "cancel Get TimerTask.entry": "CancelRead",
+    "cancel CompareAndSet TimerTask.entry": "CancelUnbind",
+    "cancel Release TimerTask.monitor": "CancelUnlock",
+    "flush Acquire TimerTaskList.monitor": "FlushLock",
+    "flush Release TimerTaskList.monitor": "FlushUnlock",
+}
+"""The action of a step: where it is asked for, its operation, its subject."""
 _IDLE_STEP = "flush Set TimerTaskList.expiration"
 _STEP_AFTER_IDLE = "FlushUnlock"
 

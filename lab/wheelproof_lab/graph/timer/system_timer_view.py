@@ -1,7 +1,7 @@
 """The view of the reference's SystemTimer for its comparison with SystemTimer.tla.
 
 The code's steps are finer than the module's. Each action of the module takes effect at one
-operation of the code, which steps.toml names; the operations between change no compared variable.
+operation of the code, which `_ACTIONS` names; the operations between change no compared variable.
 The bucket's test that it holds an entry is CancelRemove on a cancelling thread, and FlushEntry on
 an advancing one. The release of the read lock is UnlockRead, or Refuse if the timer is closed. Tick
 is the clock's own step.
@@ -25,13 +25,32 @@ from wheelproof_explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_lab.graph.comparing.projected import changes_of, only, pairs_of
 from wheelproof_lab.graph.states.names import attributes, members
 from wheelproof_lab.graph.states.views import NextStep, Surroundings, View
-from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.tlc.states.values import ModelValue, State, Value, make_function
 
 CLOCK = "clock"
 """The name of the thread that advances the time."""
 
-_ACTIONS = read_words(__file__, "steps.toml", "system_timer")
+_ACTIONS = {
+    "add _RequestRead": "LockRead",
+    "add _AwaitRead": "LockRead",  # asking for the read side, and taking it if that was in vain
+    "set_timer_task_entry Exchange": "Bind",  # the task's entry is exchanged
+    "_link Set": "Link",  # the entry's `list` is set
+    "set_expiration Exchange": "SetExpiration",  # the bucket's expiration is exchanged
+    "offer Acquire": "Offer",  # taking the lock of the delay queue: the bucket goes in with it
+    "claim CompareAndSet": "Submit",  # the claim
+    "cancel CompareAndSet": "CancelUnbind",  # the task's entry is exchanged for nothing
+    "advance_clock _RequestWrite": "LockWrite",
+    "advance_clock _AwaitWrite": "LockWrite",  # as LockRead, by who advances
+    "hi_res_clock_ms Get": "Poll",  # reading the clock: the head of the queue is due
+    "get_expiration Get": "AdvanceClock",  # reading the expiration of the bucket that was taken
+    "flush Set": "FlushEnd",  # the bucket's expiration is set
+    "advance_clock _ReleaseWrite": "UnlockWrite",  # giving the write side back
+    "close _RequestWrite": "CloseLock",
+    "close _AwaitWrite": "CloseLock",  # as LockRead, by who closes
+    "close _ReleaseWrite": "CloseUnlock",
+    "close Release": "Shutdown",  # giving back the lock of the delay queue: the executor is next
+}
+"""The action of a step: where it is asked for, and its operation."""
 _UNLINK = ("_holds", "Get")
 _LEAVE = ("add", "_ReleaseRead")
 _TICK = ("tick", "AddAndGet")

@@ -75,4 +75,4 @@ class JobReport:
 
 def render_page(report: JobReport, finished: str) -> str:
     """Return the page as HTML; `finished` is the date to show."""
-    return html("report", report=report, finished=finished)
+    return html("report", "wheelproof_lab.publish", report=report, finished=finished)

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.publish.tlc_readmes.citations import Citation, citations
 from wheelproof_lab.publish.tlc_readmes.module import Module, read_module
 from wheelproof_spec.base.codec.tables import read_table
-from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.tlc.manifest.loader import load_manifest
 from wheelproof_spec.tlc.manifest.model import Kind, Model

@@ -6,11 +6,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.publish.verdicts.measure import Extent, measure
 from wheelproof_lab.publish.verdicts.render import render
 from wheelproof_lab.publish.verdicts.subjects import IMPLEMENTATIONS
 from wheelproof_spec.app.program import runs
-from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 
 PAGE = "docs/verdicts.md"

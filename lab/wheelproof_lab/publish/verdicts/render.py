@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
+from wheelproof_lab.publish.markdown import markdown
 from wheelproof_lab.publish.verdicts.measure import (
     DrivenVerdict,
     Extent,
@@ -15,7 +16,6 @@ from wheelproof_lab.publish.verdicts.measure import (
     java_version,
 )
 from wheelproof_lab.publish.verdicts.subjects import Deviation, explain
-from wheelproof_spec.app.pages.environment import markdown
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.results.verdicts import Verdict

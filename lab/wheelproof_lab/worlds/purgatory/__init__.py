@@ -3,7 +3,7 @@
 from wheelproof_explore.program import Program
 from wheelproof_lab.worlds.purgatory.completion import COMPLETION, FAILING_COMPLETION
 from wheelproof_lab.worlds.purgatory.on_timer import LEFT_IN_TIMER, ON_TIMER
-from wheelproof_lab.worlds.purgatory.purgatory import (
+from wheelproof_lab.worlds.purgatory.programs import (
     FAILING_PURGATORY,
     PAIRS,
     PURGATORY,

@@ -4,8 +4,8 @@ Each program runs under the disciplines that its row names. A discipline with a 
 program that must fail. TLA+: MaybeTryComplete.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from wheelproof import sync
 from wheelproof.purgatory import (
@@ -20,9 +20,7 @@ from wheelproof.purgatory import (
 from wheelproof.sync import AtomicInteger
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_lab.bugs.purgatory import BUGS
-from wheelproof_lab.worlds.making import discarding
-from wheelproof_lab.worlds.tables import Bench, programs_of, scenario_of
-from wheelproof_spec.base.codec.tables import Row, read_table
+from wheelproof_lab.worlds.tables import Bench, ProgramRow, act, programs_of, scenario_of
 
 _NEVER_MS = 1_000
 MakeDiscipline = Callable[..., CompletionDiscipline]
@@ -91,24 +89,37 @@ class CountingOperation(DelayedOperation):
 
 
 class CompletionBench(Bench):
-    """An operation, and the actions of threads on it."""
+    """An operation, and the actions of threads on it; `shared` is a lock that others hold too."""
 
-    def __init__(self, row: Row, make: MakeDiscipline) -> None:
+    def __init__(
+        self, make: MakeDiscipline, needed: int, shared: sync.Lock | None, *, exclusive: bool
+    ) -> None:
         super().__init__()
-        shared = (sync.lock("group"),) if "lock" in row else ()
-        self._lock = next(iter(shared), None)
+        self._lock = shared
         self._work = sync.volatile(0, "group's work")
         self._operation = CountingOperation(
             sync.atomic_integer(0, "progress"),
-            cast(int, row["needed"]),
-            make(*shared),
-            exclusive="exclusive" in row,
+            needed,
+            make() if shared is None else make(shared),
+            exclusive=exclusive,
         )
         self._cancels = 0
-        self.trigger = self._operation.trigger
-        self.expire = self._operation.run
-        self.force = discarding(self._operation.force_complete)
-        self.check = self._operation.check_completed
+
+    def trigger(self) -> None:
+        """Make progress, and trigger the operation."""
+        self._operation.trigger()
+
+    def expire(self) -> None:
+        """Let the operation expire."""
+        self._operation.run()
+
+    def force(self) -> None:
+        """Force the operation's completion."""
+        self._operation.force_complete()
+
+    def check(self) -> None:
+        """Raise unless the operation was completed exactly once."""
+        self._operation.check_completed()
 
     def hold(self) -> None:
         """Hold the lock of the operation."""
@@ -128,8 +139,23 @@ class CompletionBench(Bench):
         )
 
 
-def _build(row: Row, make: MakeDiscipline) -> Scenario:
-    return scenario_of(row, CompletionBench(row, make))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionRow(ProgramRow[CompletionBench]):
+    """Threads on one operation, which `needed` much progress completes, under some disciplines.
+
+    With `exclusive` the operation raises where two threads are inside at the same time; with `lock`
+    its discipline shares a lock with others.
+    """
+
+    disciplines: tuple[str, ...]
+    needed: int
+    exclusive: bool = False
+    lock: bool = False
+
+
+def _build(row: CompletionRow, make: MakeDiscipline) -> Scenario:
+    shared = sync.lock("group") if row.lock else None
+    return scenario_of(row, CompletionBench(make, row.needed, shared, exclusive=row.exclusive))
 
 
 _MAKERS: Mapping[str, MakeDiscipline] = {
@@ -139,22 +165,136 @@ _MAKERS: Mapping[str, MakeDiscipline] = {
     "exclusive": ExclusiveDiscipline,
     "try-lock-once": TryLockOnceDiscipline,
 }
-_TABLE = "completion.toml"
-_ROWS = read_table(__file__, _TABLE)
+_ROWS: Mapping[str, CompletionRow] = {
+    "2": CompletionRow(
+        summary="Two threads make progress and attempt to complete; both are needed.",
+        disciplines=("monitor", "pending-flag", "blocking", "exclusive"),
+        needed=2,
+        threads={
+            "trigger 1": act(CompletionBench.trigger),
+            "trigger 2": act(CompletionBench.trigger),
+        },
+        bugs=("KAFKA-6653",),
+    ),
+    "3": CompletionRow(
+        summary="Three threads make progress and attempt to complete; all are needed.",
+        disciplines=("monitor", "blocking", "exclusive"),
+        needed=3,
+        threads={
+            "trigger 1": act(CompletionBench.trigger),
+            "trigger 2": act(CompletionBench.trigger),
+            "trigger 3": act(CompletionBench.trigger),
+        },
+        bugs=("KAFKA-6653/first-fix",),
+    ),
+    # With a flag, three that are all needed are over a million classes; TLC counts those.
+    "one-of-3": CompletionRow(
+        summary="Three threads make progress and attempt to complete; one is enough.",
+        disciplines=("pending-flag",),
+        needed=1,
+        threads={
+            "trigger 1": act(CompletionBench.trigger),
+            "trigger 2": act(CompletionBench.trigger),
+            "trigger 3": act(CompletionBench.trigger),
+        },
+    ),
+    "alone-2": CompletionRow(
+        summary="Threads attempt to complete: no two of them test the predicate at the same time.",
+        disciplines=("monitor", "pending-flag", "blocking", "exclusive"),
+        needed=2,
+        exclusive=True,
+        threads={
+            "trigger 1": act(CompletionBench.trigger),
+            "trigger 2": act(CompletionBench.trigger),
+        },
+        bugs=("KAFKA-385",),
+    ),
+    "expiry-2": CompletionRow(
+        summary="Triggers and the time-out at the same time: exactly one of them completes.",
+        disciplines=("monitor", "pending-flag", "blocking", "exclusive"),
+        needed=2,
+        threads={
+            "trigger 1": act(CompletionBench.trigger),
+            "trigger 2": act(CompletionBench.trigger),
+            "expiry": act(CompletionBench.expire),
+        },
+    ),
+    "force": CompletionRow(
+        summary="Two threads force completion while a trigger tests the predicate.",
+        disciplines=("monitor", "pending-flag", "blocking", "exclusive", "try-lock-once"),
+        needed=1,
+        threads={
+            "force 1": act(CompletionBench.force),
+            "force 2": act(CompletionBench.force),
+            "trigger": act(CompletionBench.trigger),
+        },
+    ),
+    "cancel": CompletionRow(
+        summary=(
+            "An operation is given up while a trigger and the time-out complete it: one of "
+            "them wins."
+        ),
+        disciplines=("monitor", "pending-flag", "blocking", "exclusive", "try-lock-once"),
+        needed=1,
+        threads={
+            "trigger": act(CompletionBench.trigger),
+            "expiry": act(CompletionBench.expire),
+            "cancel": act(CompletionBench.cancel),
+        },
+        check=CompletionBench.check_given_up,
+    ),
+    "holder-2": CompletionRow(
+        summary="Somebody else holds the operation's lock for a while: no trigger is lost by that.",
+        disciplines=("monitor", "blocking"),
+        needed=2,
+        lock=True,
+        threads={
+            "trigger 1": act(CompletionBench.trigger),
+            "trigger 2": act(CompletionBench.trigger),
+            "holder": act(CompletionBench.hold),
+        },
+    ),
+    "holder-1": CompletionRow(
+        summary=(
+            "Somebody else holds the operation's lock for a while: the trigger is not lost by that."
+        ),
+        disciplines=(),
+        needed=1,
+        lock=True,
+        threads={"trigger 1": act(CompletionBench.trigger), "holder": act(CompletionBench.hold)},
+        bugs=("KAFKA-8334",),
+    ),
+    "excludes-2": CompletionRow(
+        summary="Triggers and the time-out: nobody tests the predicate while `on_complete` runs.",
+        disciplines=("exclusive",),
+        needed=2,
+        exclusive=True,
+        threads={
+            "trigger 1": act(CompletionBench.trigger),
+            "trigger 2": act(CompletionBench.trigger),
+            "expiry": act(CompletionBench.expire),
+        },
+    ),
+    "excludes-1": CompletionRow(
+        summary="A trigger and the time-out: nobody tests the predicate while `on_complete` runs.",
+        disciplines=(),
+        needed=1,
+        exclusive=True,
+        threads={"trigger 1": act(CompletionBench.trigger), "expiry": act(CompletionBench.expire)},
+        bugs=("KAFKA-19312",),
+    ),
+}
 
 
-def _of_discipline(name: str, make: MakeDiscipline) -> Iterator[Program]:
-    programs, _ = programs_of(__file__, _build, make, (), table=_TABLE, prefix=f"complete-{name}-")
-    for found, row in zip(programs, _ROWS.values(), strict=True):
-        if name in cast(Sequence[str], row["disciplines"]):
-            yield found
+def _of_discipline(name: str, make: MakeDiscipline) -> tuple[Program, ...]:
+    rows = {number: row for number, row in _ROWS.items() if name in row.disciplines}
+    programs, _ = programs_of(rows, _build, make, (), prefix=f"complete-{name}-")
+    return programs
 
 
 COMPLETION: tuple[Program, ...] = tuple(
     found for name, make in _MAKERS.items() for found in _of_discipline(name, make)
 )
 _SOUND: MakeDiscipline = ExclusiveDiscipline
-_, FAILING_COMPLETION = programs_of(
-    __file__, _build, _SOUND, [(bug, bug.discipline) for bug in BUGS], table=_TABLE
-)
+_, FAILING_COMPLETION = programs_of(_ROWS, _build, _SOUND, [(bug, bug.discipline) for bug in BUGS])
 """The known bugs of the disciplines."""

@@ -18,17 +18,8 @@ from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.sync import Volatile
 from wheelproof.timer import Timer, TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
-from wheelproof_explore.program import Action, Scenario
-from wheelproof_lab.bugs import purgatory as bugs
-from wheelproof_lab.bugs.purgatory import BUGS, PurgatoryBug
-from wheelproof_lab.worlds.tables import (
-    WRONG_NUMBERS,
-    Bench,
-    pairs_of,
-    programs_of,
-    scenario_of,
-)
-from wheelproof_spec.base.codec.tables import Row
+from wheelproof_explore.program import Action
+from wheelproof_lab.worlds.tables import WRONG_NUMBERS, Bench
 
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
 _NOW = Millis(0)
@@ -350,46 +341,3 @@ class PurgatoryWorld(Bench):
             intervals = partial(made, purge_interval=wrong), partial(made, shards=wrong)
             self.refuses(IllegalArgumentError, *intervals)
         self.refuses(IllegalArgumentError, partial(watch, []), partial(watch, [_NO_KEY]))
-
-
-class EagerCancelFlagOperation(FlagOperation, bugs.EagerCancelOperation):
-    """A flag operation that has the defect."""
-
-    __slots__ = ()
-
-
-class TailNotTestedFlagOperation(FlagOperation, bugs.TailNotTestedOperation):
-    """A flag operation that has the defect."""
-
-    __slots__ = ()
-
-
-Classes = tuple[type[AnyPurgatory], type[FlagOperation]]
-_SOUND: Classes = (DelayedOperationPurgatory, FlagOperation)
-_OF_OPERATIONS = {
-    "timeout-half-added": EagerCancelFlagOperation,
-    "tail-not-tested": TailNotTestedFlagOperation,
-}
-"""The defects that are in operations, not in the purgatory."""
-
-
-def _build(row: Row, classes: Classes) -> Scenario:
-    world = PurgatoryWorld(
-        *classes,
-        purge_interval=cast(int, row.get("purge_interval", 0)),
-        timer_enabled=bool(row.get("timer_enabled", True)),
-    )
-    return scenario_of(row, world)
-
-
-def _classes(bug: PurgatoryBug) -> Classes:
-    return bug.purgatory_class, _OF_OPERATIONS.get(bug.id, FlagOperation)
-
-
-PURGATORY, FAILING_PURGATORY = programs_of(
-    __file__,
-    _build,
-    _SOUND,
-    [(bug, _classes(bug)) for bug in BUGS],
-)
-PAIRS = pairs_of(__file__, _build, _SOUND)

@@ -4,13 +4,14 @@ The lists and the tasks are the timer's own. A flush handles an entry as the tim
 of one upper and one lower bucket. TLA+: EntryMigration.
 """
 
+from collections.abc import Mapping
+
 from wheelproof import sync
 from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
 from wheelproof_explore.program import PlainField, Scenario
 from wheelproof_lab.bugs.timer import BUGS
-from wheelproof_lab.worlds.tables import Bench, programs_of, scenario_of
-from wheelproof_spec.base.codec.tables import Row
+from wheelproof_lab.worlds.tables import Bench, ProgramRow, act, programs_of, scenario_of
 
 _MORE_THAN_THERE_ARE = 8
 
@@ -135,22 +136,89 @@ def _fire(entry: TimerTaskEntry) -> None:
         entry.timer_task.run()
 
 
+# Tasks are known by the order in which they were made.
+_ROWS: Mapping[str, ProgramRow[EntryBench]] = {
+    "entry-cancel-flush": ProgramRow(
+        summary="An entry moves from one list to another while its task is cancelled.",
+        before=(act(EntryBench.linked),),
+        threads={"cancel": act(EntryBench.cancel, 0), "flush": act(EntryBench.flush_upper)},
+    ),
+    "entry-cancel-flush-fire": ProgramRow(
+        summary="An entry moves down and is fired while its task is cancelled.",
+        before=(act(EntryBench.linked),),
+        threads={
+            "cancel": (act(EntryBench.cancel, 0),),
+            "flush": (
+                act(EntryBench.flush_upper),
+                act(EntryBench.flush_lower),
+            ),
+        },
+    ),
+    "entry-add-flush": ProgramRow(
+        summary="A task is added again while its older entry moves.",
+        before=(act(EntryBench.linked),),
+        threads={"add": act(EntryBench.add, 0), "flush": act(EntryBench.flush_upper)},
+    ),
+    "entry-add-twice": ProgramRow(
+        summary="Two threads add the same task: the later add alone fires.",
+        before=(act(EntryBench.unbound),),
+        threads={"add 1": act(EntryBench.add, 0), "add 2": act(EntryBench.add, 0)},
+    ),
+    "entry-link-flush": ProgramRow(
+        summary="A bucket gets an entry, and its expiration, while it is flushed.",
+        before=(act(EntryBench.bound),),
+        threads={
+            "link": (
+                act(EntryBench.link_upper, 0),
+                act(EntryBench.expire_upper),
+            ),
+            "flush": act(EntryBench.flush_upper),
+        },
+    ),
+    "entry-two-lists": ProgramRow(
+        summary="Two lists race for one entry that is in neither of them.",
+        before=(act(EntryBench.bound),),
+        threads={"upper": act(EntryBench.link_upper, 0), "lower": act(EntryBench.link_lower, 0)},
+        bugs=("entry-monitor-dropped",),
+    ),
+    "entry-cancel-flush-add": ProgramRow(
+        summary="Cancel, a second add and a flush of one task's entry at the same time.",
+        before=(act(EntryBench.linked), act(EntryBench.bound)),
+        threads={
+            "cancel": act(EntryBench.cancel, 0),
+            "flush": act(EntryBench.flush_upper),
+            "add": act(EntryBench.link_lower, 1),
+        },
+        bugs=("KAFKA-2226/stale-list",),
+    ),
+    "entry-two-cancels": ProgramRow(
+        summary=(
+            "Two threads cancel a task whose entry moves: one of them at most is told that it did."
+        ),
+        before=(act(EntryBench.linked),),
+        threads={
+            "cancel 1": act(EntryBench.cancel, 0),
+            "cancel 2": act(EntryBench.cancel, 0),
+            "flush": act(EntryBench.flush_upper),
+        },
+    ),
+}
+
 LINKS = tuple(
     PlainField(owner=TimerTaskEntry, name=name, identity="monitor") for name in ("next", "prev")
 )
 """The fields that the monitor of a list guards."""
 
 
-def _build(row: Row, bucket_class: type[TimerTaskList]) -> Scenario:
+def _build(row: ProgramRow[EntryBench], bucket_class: type[TimerTaskList]) -> Scenario:
     return scenario_of(row, EntryBench(bucket_class))
 
 
 _SOUND: type[TimerTaskList] = TimerTaskList
 ENTRY_MIGRATION, FAILING_ENTRY_MIGRATION = programs_of(
-    __file__,
+    _ROWS,
     _build,
     _SOUND,
     [(bug, bug.bucket_class) for bug in BUGS],
-    table="entry_migration.toml",
     plain_fields=LINKS,
 )

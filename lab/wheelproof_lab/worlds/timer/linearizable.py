@@ -26,7 +26,7 @@ from wheelproof_lab.worlds.timer.linearizability import (
 )
 from wheelproof_lab.worlds.timer.system_timer import StandingClock
 from wheelproof_spec.history.linearizability.models import GetAndSet, Registers
-from wheelproof_spec.history.linearizability.told import LinearizableHistory
+from wheelproof_spec.history.linearizability.told import linearizable
 
 _TIMER = TimerModel()
 _TimerHistory = PublicOperations[TimerOperation, TimerResult]
@@ -75,7 +75,7 @@ class _PublicTimer:
 
     def __init__(self, timer_class: type[SystemTimer], model: TimerModel) -> None:
         self.clock = StandingClock()
-        self.history: _TimerHistory = PublicOperations(partial(LinearizableHistory, model))
+        self.history: _TimerHistory = PublicOperations(linearizable(model))
         self._timer = timer_class(
             "explored",
             tick_ms=1,
@@ -123,7 +123,7 @@ def register_get_then_set() -> Scenario:
 
 
 def _exchanges(exchange: Callable[[int], int]) -> Scenario:
-    history = PublicOperations(partial(LinearizableHistory, Registers(0)))
+    history = PublicOperations(linearizable(Registers(0)))
 
     def call(value: int) -> None:
         history.call(GetAndSet(value), partial(exchange, value))

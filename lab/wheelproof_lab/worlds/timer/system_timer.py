@@ -4,7 +4,7 @@ The clock stands still while the threads run; tasks are submitted to an executor
 until the end. Then every task that was not cancelled must run exactly once. TLA+: SystemTimer.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 from wheelproof import sync
@@ -18,12 +18,14 @@ from wheelproof_lab.bugs.timer import BUGS, TimerBug
 from wheelproof_lab.worlds.tables import (
     WRONG_NUMBERS,
     Bench,
+    Pairs,
+    ProgramRow,
+    act,
     pairs_of,
     programs_of,
     scenario_of,
 )
 from wheelproof_lab.worlds.timer.entry_migration import IdleTask
-from wheelproof_spec.base.codec.tables import Row
 
 _LATER_MS = 1_000
 _TICK_MS = 1
@@ -166,11 +168,134 @@ class TimerBench(Bench):
         self.clock.now_ms = Millis(time_ms)
 
 
+# A timer of two buckets a level. Tasks are known by the order in which they were made.
+_ROWS: Mapping[str, ProgramRow[TimerBench]] = {
+    "timer-add-advance": ProgramRow(
+        summary="A task is added to a bucket that is due while the clock is advanced.",
+        before=(act(TimerBench.task, 1), act(TimerBench.at, 1), act(TimerBench.make, 0)),
+        threads={"add": act(TimerBench.hand_in, 1), "advance": act(TimerBench.advance)},
+    ),
+    "timer-add-then-advance": ProgramRow(
+        summary=(
+            "One thread adds and advances while another one advances: what it added is not "
+            "left behind."
+        ),
+        before=(act(TimerBench.task, 1), act(TimerBench.at, 1)),
+        threads={
+            "advance": (act(TimerBench.advance),),
+            "add and advance": (
+                act(TimerBench.task, 0),
+                act(TimerBench.advance),
+            ),
+        },
+    ),
+    "timer-two-adds-advance": ProgramRow(
+        summary=(
+            "One adder shares a bucket with another, which has not yet offered it, and then "
+            "advances."
+        ),
+        before=(act(TimerBench.at, 1), act(TimerBench.make, 0)),
+        threads={
+            "add": (act(TimerBench.hand_in, 0),),
+            "add and advance": (
+                act(TimerBench.task, 0),
+                act(TimerBench.advance),
+            ),
+        },
+        bugs=("poll-outside-lock",),
+    ),
+    "timer-cancel-advance": ProgramRow(
+        summary="A due task is cancelled while the clock is advanced.",
+        before=(act(TimerBench.task, 1), act(TimerBench.at, 1)),
+        threads={"cancel": act(TimerBench.cancel, 0), "advance": act(TimerBench.advance)},
+        bugs=("test-then-submit",),
+    ),
+    "timer-cancel-cascade": ProgramRow(
+        summary="A task comes down from the overflow wheel while it is cancelled.",
+        before=(act(TimerBench.task, 3), act(TimerBench.at, 2)),
+        threads={"cancel": act(TimerBench.cancel, 0), "advance": act(TimerBench.advance)},
+        bugs=("KAFKA-2226/no-cancelled-test", "advance-after-flush"),
+    ),
+    "timer-add-again-cascade": ProgramRow(
+        summary="A task comes down from the overflow wheel while it is added again.",
+        before=(act(TimerBench.task, 3), act(TimerBench.at, 2)),
+        threads={"add": act(TimerBench.add_again, 0), "advance": act(TimerBench.advance)},
+    ),
+    "timer-same-task-twice": ProgramRow(
+        summary="Two threads add the same task.",
+        before=(act(TimerBench.counted, 1),),
+        threads={"add 1": act(TimerBench.add_again, 0), "add 2": act(TimerBench.add_again, 0)},
+    ),
+    "timer-overflow-adds": ProgramRow(
+        summary=(
+            "Two threads add tasks that lie beyond the lowest wheel when there is no other yet."
+        ),
+        before=(act(TimerBench.make, 2), act(TimerBench.make, 3)),
+        threads={"add 1": act(TimerBench.hand_in, 0), "add 2": act(TimerBench.hand_in, 1)},
+        bugs=("KAFKA-2112",),
+    ),
+    "timer-cancel-add": ProgramRow(
+        summary="A task that is due at once is cancelled while it is being added.",
+        before=(act(TimerBench.counted, 0), act(TimerBench.task, 1)),
+        threads={"add": act(TimerBench.add_again, 0), "cancel": act(TimerBench.cancel, 0)},
+    ),
+    "timer-two-advances": ProgramRow(
+        summary="Two threads advance a timer in which two buckets are due.",
+        before=(act(TimerBench.task, 1), act(TimerBench.task, 3), act(TimerBench.at, 3)),
+        threads={"advance 1": act(TimerBench.advance), "advance 2": act(TimerBench.advance)},
+    ),
+    "timer-close": ProgramRow(
+        summary="A timer is closed while one thread adds and another one advances.",
+        before=(act(TimerBench.task, 1), act(TimerBench.at, 1), act(TimerBench.make, 0)),
+        threads={
+            "add": act(TimerBench.hand_in, 1),
+            "advance": act(TimerBench.advance),
+            "close": act(TimerBench.close),
+        },
+        check=TimerBench.check_closed,
+    ),
+    "timer-size": ProgramRow(
+        summary="The size is read while a task is added and the clock is advanced: 0, 1 or 2.",
+        before=(act(TimerBench.task, 1), act(TimerBench.at, 1), act(TimerBench.make, 1)),
+        threads={
+            "add": act(TimerBench.hand_in, 1),
+            "advance": act(TimerBench.advance),
+            "size": act(TimerBench.look, 2),
+        },
+    ),
+}
+
+# Every two public methods of the timer against each other; `each` is what a thread may do.
+_PAIRS: Mapping[str, Pairs[ProgramRow[TimerBench], TimerBench]] = {
+    "timer": Pairs(
+        row=ProgramRow(
+            summary="A task that is due, one on the upper level, and one that is not added yet",
+            before=(
+                act(TimerBench.task, 1),
+                act(TimerBench.task, 3),
+                act(TimerBench.at, 1),
+                act(TimerBench.make, 0),
+                act(TimerBench.make, 3),
+            ),
+            check=TimerBench.check_closed,
+        ),
+        each={
+            "add": act(TimerBench.hand_in, 2),
+            "add-above": act(TimerBench.hand_in, 3),
+            "advance": act(TimerBench.advance),
+            "cancel": act(TimerBench.cancel, 0),
+            "cancel-above": act(TimerBench.cancel, 1),
+            "close": act(TimerBench.close),
+            "size": act(TimerBench.look, 4),
+        },
+    ),
+}
+
 CLOCK_OF_A_WHEEL = (PlainField(owner=TimingWheel, name="_current_time_ms"),)
 """The fields that the timer's read-write lock guards."""
 
 
-def _build(row: Row, timer_class: type[SystemTimer]) -> Scenario:
+def _build(row: ProgramRow[TimerBench], timer_class: type[SystemTimer]) -> Scenario:
     return scenario_of(row, TimerBench(timer_class))
 
 
@@ -179,14 +304,13 @@ def timer_programs(
 ) -> tuple[tuple[Program, ...], tuple[Program, ...]]:
     """Return the programs for a class of timer, and the programs that show the bugs."""
     return programs_of(
-        __file__,
+        _ROWS,
         _build,
         timer_class,
         [(bug, bug.timer_class) for bug in bugs],
-        table="system_timer.toml",
         plain_fields=CLOCK_OF_A_WHEEL,
     )
 
 
 SYSTEM_TIMER, FAILING_SYSTEM_TIMER = timer_programs(SystemTimer, BUGS)
-PAIRS = pairs_of(__file__, _build, SystemTimer, plain_fields=CLOCK_OF_A_WHEEL)
+PAIRS = pairs_of(_PAIRS, _build, SystemTimer, plain_fields=CLOCK_OF_A_WHEEL)

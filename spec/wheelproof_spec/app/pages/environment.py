@@ -1,20 +1,18 @@
-"""The templates of the pages, and the making and renewal of pages in Markdown."""
+"""The templates of the pages."""
 
-from collections.abc import Callable
 from importlib.metadata import version
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-from wheelproof_spec.base.resources import required_checkout
-from wheelproof_spec.base.results.reports import write_text
+_OURS = "wheelproof_spec.app.pages"
+_SHARED = "wheelproof_explore.page"
+"""Has the colours of all pages."""
 
 
-def page_environment(
-    package: str = "wheelproof_spec.app.pages", *, escape: bool = True
-) -> Environment:
+def page_environment(package: str = _OURS, *, escape: bool = True) -> Environment:
     """Return the environment of all pages; pages in Markdown escape nothing."""
     return Environment(
-        loader=PackageLoader(package),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader(_SHARED)]),
         autoescape=escape,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -22,21 +20,7 @@ def page_environment(
     )
 
 
-def html(template: str, package: str = "wheelproof_spec.app.pages", **values: object) -> str:
+def html(template: str, package: str = _OURS, **values: object) -> str:
     """Return a page in HTML, which names the version that made it."""
     page = page_environment(package).get_template(f"{template}.html.jinja")
     return page.render(values, version=version("wheelproof"))
-
-
-def markdown(template: str, **values: object) -> str:
-    """Return a page in Markdown; `number` and `code` are filters of its template."""
-    environment = page_environment(escape=False)
-    environment.filters |= {"number": "{:,}".format, "code": "`{}`".format}
-    page = environment.get_template(f"markdown/{template}.md.jinja").render(values)
-    return f"{page.rstrip()}\n"
-
-
-def renew(page: str, render: Callable[[], str]) -> int:
-    """Write a page into the checkout, and return the exit code."""
-    write_text(required_checkout() / page, render())
-    return 0

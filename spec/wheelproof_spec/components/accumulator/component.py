@@ -20,7 +20,7 @@ from wheelproof_spec.base.calls import (
     Reset,
     Tick,
 )
-from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.clause import Clause, Said
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -187,28 +187,183 @@ AccumulatorPort = Port[AccumulatorCall, AccumulatorObservation]
 class AccumulatorClause(Clause):
     """The clauses that an accumulator promises to keep."""
 
-    COMPLETES_ONCE = "Accumulator.RecordCompletesExactlyOnce"
-    IN_ORDER = "Accumulator.CallbacksInTheOrderOfTheAppends"
-    RIGHT_OUTCOME = "Accumulator.RecordGetsTheOutcomeOfItsBatch"
-    OFFSET_OR_ERROR = "Accumulator.AnswersWithAnOffsetOrAnError"
-    APPEND_FINDS_ROOM = "Accumulator.AppendUsesTheLastBatchIfItHasRoom"
-    REFUSES_AFTER_CLOSE = "Accumulator.RefusesAfterClose"
-    APPEND_ENDS_FOR_A_REASON = "Accumulator.AppendEndsForAReason"
-    NO_APPEND_WAITS_IN_VAIN = "Accumulator.NoAppendWaitsForWhatIsThere"
-    DRAINS_THE_HEADS = "Accumulator.DrainTakesTheHeadsOfTheQueues"
-    DRAIN_IS_FAIR = "Accumulator.DrainPassesNobodyOverForLong"
-    SPLITS_BY_SIZE = "Accumulator.SplitMakesBatchesOfTheSize"
-    READY_TELLS_THE_TRUTH = "Accumulator.ReadyTellsTheTruth"
-    NAMES_TOPICS = "Accumulator.ReadyNamesTheTopicsWithoutALeader"
-    CHECKS_AGAIN_IN_TIME = "Accumulator.ReadyTellsWhenToLookAgain"
-    TELLS_NEXT_EXPIRY = "Accumulator.ExpiryTellsWhenTheNextIsDue"
-    EXPIRES_IN_TIME = "Accumulator.ExpiresWhatIsLate"
-    FLUSH_WAITS = "Accumulator.FlushWaitsForWhatWasAccepted"
-    FLUSH_ENDS = "Accumulator.FlushEndsAndCountsNoMore"
-    NOTHING_IS_LEFT = "Accumulator.NothingThatEndedIsLeft"
-    MEMORY_IS_CONSERVED = "Accumulator.MemoryIsConserved"
-    NOT_OVERWRITTEN = "Accumulator.ARequestIsNotOverwritten"
-    KEEPS_TO_ITS_DOMAIN = "Accumulator.KeepsToItsDomain"
+    COMPLETES_ONCE = (
+        "Accumulator.RecordCompletesExactlyOnce",
+        Said(rule="4.11", promise="A record that was accepted is called back once."),
+    )
+    IN_ORDER = (
+        "Accumulator.CallbacksInTheOrderOfTheAppends",
+        Said(
+            rule="4.11",
+            promise=(
+                "Callbacks of a partition run in the order of its appends; in profile kafka not "
+                "those of what expires or is aborted."
+            ),
+        ),
+    )
+    RIGHT_OUTCOME = (
+        "Accumulator.RecordGetsTheOutcomeOfItsBatch",
+        Said(
+            rule="4.11",
+            promise=(
+                "A record is told the outcome of its batch: the batch's offset plus its place, or "
+                "the error."
+            ),
+        ),
+    )
+    OFFSET_OR_ERROR = (
+        "Accumulator.AnswersWithAnOffsetOrAnError",
+        Said(rule="4.11", promise="A callback has an offset or an error, and not both."),
+    )
+    APPEND_FINDS_ROOM = (
+        "Accumulator.AppendUsesTheLastBatchIfItHasRoom",
+        Said(
+            rule="4.1",
+            promise=(
+                "A record goes into the last batch of its partition if that has room, or into a "
+                "new one."
+            ),
+            driven_alone="how full a batch is depends on bytes and an order that no history has",
+        ),
+    )
+    REFUSES_AFTER_CLOSE = (
+        "Accumulator.RefusesAfterClose",
+        Said(rule="4.1, 4.9", promise="Nothing is accepted after close."),
+    )
+    APPEND_ENDS_FOR_A_REASON = (
+        "Accumulator.AppendEndsForAReason",
+        Said(
+            rule="4.1",
+            promise=(
+                "An append is refused only if its time is out and memory was short, if the "
+                "accumulator is closed, or if it was interrupted or failed; and then it does not "
+                "wait on."
+            ),
+        ),
+    )
+    NO_APPEND_WAITS_IN_VAIN = (
+        "Accumulator.NoAppendWaitsForWhatIsThere",
+        Said(
+            rule="3.9, 4.9",
+            promise=(
+                "No append waits for memory that is there, nor for one of a closed accumulator."
+            ),
+            driven_alone=(
+                "an append that waits looks like one that is slow; if it gives up, "
+                "AppendEndsForAReason is judged"
+            ),
+        ),
+    )
+    DRAINS_THE_HEADS = (
+        "Accumulator.DrainTakesTheHeadsOfTheQueues",
+        Said(
+            rule="4.3 - 4.6",
+            promise=(
+                "A drain takes the first batch of each partition that is neither muted nor backing "
+                "off, up to one that does not fit in its size."
+            ),
+        ),
+    )
+    DRAIN_IS_FAIR = (
+        "Accumulator.DrainPassesNobodyOverForLong",
+        Said(
+            rule="4.3",
+            promise="A partition is passed over at most once for each other one of its node.",
+        ),
+    )
+    SPLITS_BY_SIZE = (
+        "Accumulator.SplitMakesBatchesOfTheSize",
+        Said(
+            rule="4.6",
+            promise="A split makes as few batches as its size allows.",
+            driven_alone="how many batches a split may make depends on bytes that no history has",
+        ),
+    )
+    READY_TELLS_THE_TRUTH = (
+        "Accumulator.ReadyTellsTheTruth",
+        Said(rule="4.2", promise="Those nodes are ready that have something to be sent now."),
+    )
+    NAMES_TOPICS = (
+        "Accumulator.ReadyNamesTheTopicsWithoutALeader",
+        Said(
+            rule="4.2",
+            promise="Those topics are named that have data in a partition without a leader.",
+        ),
+    )
+    CHECKS_AGAIN_IN_TIME = (
+        "Accumulator.ReadyTellsWhenToLookAgain",
+        Said(
+            rule="4.2",
+            promise=(
+                "The delay until the next check is what is left to wait of a batch that is not "
+                "ready, and no node that is not ready has one with less."
+            ),
+        ),
+    )
+    TELLS_NEXT_EXPIRY = (
+        "Accumulator.ExpiryTellsWhenTheNextIsDue",
+        Said(
+            rule="4.5",
+            promise="The time of the next expiry is that of the oldest batch that has not ended.",
+            driven_alone="when the batch of a record was made, no history tells",
+        ),
+    )
+    EXPIRES_IN_TIME = (
+        "Accumulator.ExpiresWhatIsLate",
+        Said(
+            rule="4.5",
+            promise="What is older than the delivery timeout expires, and nothing else does.",
+        ),
+    )
+    FLUSH_WAITS = (
+        "Accumulator.FlushWaitsForWhatWasAccepted",
+        Said(
+            rule="4.8",
+            promise="When a flush returns, what was accepted before it began has been called back.",
+        ),
+    )
+    FLUSH_ENDS = (
+        "Accumulator.FlushEndsAndCountsNoMore",
+        Said(
+            rule="4.8",
+            promise=(
+                "A flush ends when nothing is left to wait for, and then no longer makes anything "
+                "ready."
+            ),
+        ),
+    )
+    NOTHING_IS_LEFT = (
+        "Accumulator.NothingThatEndedIsLeft",
+        Said(
+            rule="4.5 - 4.7",
+            promise="What has ended is not queued, not incomplete and not in flight.",
+        ),
+    )
+    MEMORY_IS_CONSERVED = (
+        "Accumulator.MemoryIsConserved",
+        Said(
+            rule="3.9, 4.7", promise="What is available and what batches hold add up to the total."
+        ),
+    )
+    NOT_OVERWRITTEN = (
+        "Accumulator.ARequestIsNotOverwritten",
+        Said(
+            rule="4.7",
+            promise="The memory of a batch in flight is left alone until its response.",
+            driven_alone="the bytes of a batch are not recorded",
+        ),
+    )
+    KEEPS_TO_ITS_DOMAIN = (
+        "Accumulator.KeepsToItsDomain",
+        Said(
+            rule="4.1, 4.6",
+            promise="What the rules allow is carried out, and what they do not is refused.",
+            driven_alone=(
+                "whether a call of the sender lay in the domain depends on calls that overlap it; "
+                "appends have clauses of their own"
+            ),
+        ),
+    )
 
 
 class AccumulatorLimit(StrEnum):

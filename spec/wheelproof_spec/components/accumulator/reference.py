@@ -56,8 +56,7 @@ from wheelproof_spec.components.accumulator.component import (
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import AGAIN, CLOSE_TO_NOTHING
 from wheelproof_spec.drive.cooperative_runtime import CooperativeRuntime, CooperativeThread
-from wheelproof_spec.drive.driver.serve import ServedComponent, served
-from wheelproof_spec.drive.refusals import refused
+from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
 
 _SENDER = "sender"
 _ENDS: dict[type[BaseException], AppendRefusal] = {

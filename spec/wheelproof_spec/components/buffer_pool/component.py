@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Annotated, ClassVar
 
 from wheelproof_spec.base.calls import Advance, AvailableMemory, Close, Interrupt, Memory, Reset
-from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.clause import Clause, Said
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -135,22 +135,125 @@ class PoolObservation:
 class PoolClause(Clause):
     """The promises of a pool."""
 
-    ENDS_ONCE = "BufferPool.CallEndsOnce"
-    ENDS_FOR_A_REASON = "BufferPool.CallEndsForAReason"
-    LONGEST_WAITING_FIRST = "BufferPool.LongestWaitingFirst"
-    NO_MORE_THAN_TOTAL = "BufferPool.LendsNoMoreThanTheTotal"
-    LENDS_ONCE = "BufferPool.LendsABufferOnce"
-    LENDS_WHAT_WAS_ASKED = "BufferPool.LendsWhatWasAskedFor"
-    TAKES_BACK_WHAT_IT_LENT = "BufferPool.TakesBackWhatItLent"
-    TAKES_BACK_ONLY_LOANS = "BufferPool.TakesBackOnlyWhatIsLent"
-    NO_LOST_WAKE_UP = "BufferPool.NobodyWaitsForWhatIsThere"
-    WAIT_IS_BOUNDED = "BufferPool.WaitIsBounded"
-    CLOSE_RELEASES = "BufferPool.CloseReleasesEveryone"
-    INTERRUPTION_ENDS_THE_WAIT = "BufferPool.InterruptionEndsTheWait"
-    MEMORY_IS_CONSERVED = "BufferPool.MemoryIsConserved"
-    WAITERS_ARE_LIVE = "BufferPool.WaitersAreLiveThreads"
-    COUNTS_WAITS = "BufferPool.CountsTheTimeWaited"
-    KEEPS_TO_ITS_DOMAIN = "BufferPool.KeepsToItsDomain"
+    ENDS_ONCE = (
+        "BufferPool.CallEndsOnce",
+        Said(
+            rule="3.1",
+            promise="An allocation ends once.",
+            driven_alone="a second end of a call is no history: its line is rejected",
+        ),
+    )
+    ENDS_FOR_A_REASON = (
+        "BufferPool.CallEndsForAReason",
+        Said(
+            rule="3.3 - 3.6",
+            promise=(
+                "An allocation is refused only if its time is out, the pool is closed, or it "
+                "failed."
+            ),
+        ),
+    )
+    LONGEST_WAITING_FIRST = (
+        "BufferPool.LongestWaitingFirst",
+        Said(
+            rule="3.10",
+            promise=(
+                "Memory goes to whoever has waited longest; in profile kafka a newcomer may be "
+                "first."
+            ),
+        ),
+    )
+    NO_MORE_THAN_TOTAL = (
+        "BufferPool.LendsNoMoreThanTheTotal",
+        Said(rule="3.9", promise="No more is lent than there is."),
+    )
+    LENDS_ONCE = (
+        "BufferPool.LendsABufferOnce",
+        Said(
+            rule="3.9",
+            promise="A buffer that is lent is not lent again.",
+            recorded_alone="a driver names buffers by the calls that got them, not by their memory",
+        ),
+    )
+    LENDS_WHAT_WAS_ASKED = (
+        "BufferPool.LendsWhatWasAskedFor",
+        Said(
+            rule="3.1",
+            promise="A buffer has the size that was asked for.",
+            recorded_alone="a driver does not tell the size of a buffer",
+        ),
+    )
+    TAKES_BACK_WHAT_IT_LENT = (
+        "BufferPool.TakesBackWhatItLent",
+        Said(
+            rule="3.7",
+            promise="What is lent is taken back, whole.",
+            recorded_alone="driven, a return that is refused breaks KeepsToItsDomain",
+        ),
+    )
+    TAKES_BACK_ONLY_LOANS = (
+        "BufferPool.TakesBackOnlyWhatIsLent",
+        Said(
+            rule="3.7",
+            promise="What is not lent is not taken back.",
+            recorded_alone="driven, a wrong return that is accepted breaks KeepsToItsDomain",
+        ),
+    )
+    NO_LOST_WAKE_UP = (
+        "BufferPool.NobodyWaitsForWhatIsThere",
+        Said(
+            rule="3.9",
+            promise=(
+                "Nobody waits, or is told that memory is exhausted, while there is enough for the "
+                "first."
+            ),
+        ),
+    )
+    WAIT_IS_BOUNDED = (
+        "BufferPool.WaitIsBounded",
+        Said(rule="3.3", promise="An allocation waits as long as it may, and no longer."),
+    )
+    CLOSE_RELEASES = (
+        "BufferPool.CloseReleasesEveryone",
+        Said(
+            rule="3.8",
+            promise="Nobody waits for memory of a pool that is closed, and nobody gets any.",
+        ),
+    )
+    INTERRUPTION_ENDS_THE_WAIT = (
+        "BufferPool.InterruptionEndsTheWait",
+        Said(
+            rule="3.4",
+            promise="A call that is interrupted does not wait on.",
+            driven_alone="how soon a thread takes note of an interruption, no recording bounds",
+        ),
+    )
+    MEMORY_IS_CONSERVED = (
+        "BufferPool.MemoryIsConserved",
+        Said(rule="3.9", promise="What is available and what is lent add up to the total."),
+    )
+    WAITERS_ARE_LIVE = (
+        "BufferPool.WaitersAreLiveThreads",
+        Said(rule="3.9", promise="The queue has the threads that wait, and no others."),
+    )
+    COUNTS_WAITS = (
+        "BufferPool.CountsTheTimeWaited",
+        Said(
+            rule="3.11",
+            promise=(
+                "The total wait time is the sum of all waits, and the ratio their share of the "
+                "last time."
+            ),
+            driven_alone="how much of a call was a wait, no history tells",
+        ),
+    )
+    KEEPS_TO_ITS_DOMAIN = (
+        "BufferPool.KeepsToItsDomain",
+        Said(
+            rule="3.1, 3.7",
+            promise="What can be lent is not refused as too much, and what cannot is refused.",
+        ),
+    )
 
 
 class PoolLimit(StrEnum):

@@ -29,8 +29,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolOutcome,
 )
 from wheelproof_spec.drive.cooperative_runtime import CooperativeRuntime, CooperativeThread
-from wheelproof_spec.drive.driver.serve import ServedComponent, served
-from wheelproof_spec.drive.refusals import refused
+from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
 
 _WAKE_ORDER_SEED = 0
 """The order in which threads that wake up together continue is the same in every run."""

@@ -20,7 +20,7 @@ from wheelproof_spec.base.calls import (
     Tick,
     Watched,
 )
-from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.clause import Clause, Said
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -260,20 +260,121 @@ class PurgatoryObservation:
 class PurgatoryClause(Clause):
     """The promises of a purgatory."""
 
-    COMPLETES_AT_MOST_ONCE = "Purgatory.CompletesAtMostOnce"
-    COMPLETES_FOR_A_REASON = "Purgatory.CompletesForAReason"
-    TRIGGER_COMPLETES = "Purgatory.TriggerCompletes"
-    TRIES_IN_WATCH_ORDER = "Purgatory.TriesInWatchOrder"
-    ATTEMPTS_EXCLUDE = "Purgatory.AttemptsExclude"
-    ANSWERS_TRULY = "Purgatory.AnswersWhetherItCompleted"
-    COUNTS_COMPLETED = "Purgatory.CountsWhatItCompleted"
-    EXPIRES_IN_TIME = "Purgatory.ExpiresInTime"
-    EXPIRES_ONCE_AFTER_COMPLETION = "Purgatory.ExpiresAtMostOnceAfterCompletion"
-    CANCELS_WHO_WAITS = "Purgatory.CancelsWhoWaits"
-    DELAYED_COUNTS = "Purgatory.DelayedCountsTimeouts"
-    WATCHED_COUNTS = "Purgatory.WatchedCountsWatches"
-    NO_EMPTY_KEY = "Purgatory.NoEmptyKeyIsKept"
-    ACCEPTS_ITS_DOMAIN = "Purgatory.AcceptsItsDomain"
+    COMPLETES_AT_MOST_ONCE = (
+        "Purgatory.CompletesAtMostOnce",
+        Said(
+            rule="2.1",
+            promise=(
+                "An operation is completed once, and on_complete has run when it is said to be "
+                "done."
+            ),
+        ),
+    )
+    COMPLETES_FOR_A_REASON = (
+        "Purgatory.CompletesForAReason",
+        Said(
+            rule="2.1",
+            promise=(
+                "What is completed was handed in, and could end, was forced or was out of time."
+            ),
+        ),
+    )
+    TRIGGER_COMPLETES = (
+        "Purgatory.TriggerCompletes",
+        Said(
+            rule="2.4 - 2.6",
+            promise="Who can end and is triggered is completed without waiting for the time-out.",
+        ),
+    )
+    TRIES_IN_WATCH_ORDER = (
+        "Purgatory.TriesInWatchOrder",
+        Said(
+            rule="2.6",
+            promise=(
+                "A trigger tries the operations of a key once each, in the order of their watches."
+            ),
+        ),
+    )
+    ATTEMPTS_EXCLUDE = (
+        "Purgatory.AttemptsExclude",
+        Said(
+            rule="2.7",
+            promise=(
+                "If that is claimed, try_complete and on_complete of one operation exclude each "
+                "other."
+            ),
+            recorded_alone="a driven case has one thread",
+        ),
+    )
+    ANSWERS_TRULY = (
+        "Purgatory.AnswersWhetherItCompleted",
+        Said(
+            rule="2.1, 2.4",
+            promise="One caller, the one that completes an operation, is told that it did.",
+        ),
+    )
+    COUNTS_COMPLETED = (
+        "Purgatory.CountsWhatItCompleted",
+        Said(rule="2.6", promise="Who completes operations is told how many."),
+    )
+    EXPIRES_IN_TIME = (
+        "Purgatory.ExpiresInTime",
+        Said(
+            rule="1.8, 2.2",
+            promise="An operation expires when its time is out, not before and not much later.",
+        ),
+    )
+    EXPIRES_ONCE_AFTER_COMPLETION = (
+        "Purgatory.ExpiresAtMostOnceAfterCompletion",
+        Said(
+            rule="2.2",
+            promise=(
+                "Whoever expires is completed first, and by that alone; on_expiration runs once."
+            ),
+            recorded_alone=(
+                "a driver tells of completions and expiries in two lists: what came first is not "
+                "known"
+            ),
+        ),
+    )
+    CANCELS_WHO_WAITS = (
+        "Purgatory.CancelsWhoWaits",
+        Said(
+            rule="2.9",
+            promise=(
+                "cancel_for_key returns the operations that wait for its key; given up, they stay "
+                "so."
+            ),
+        ),
+    )
+    DELAYED_COUNTS = (
+        "Purgatory.DelayedCountsTimeouts",
+        Said(rule="2.10", promise="num_delayed counts the operations that wait to expire."),
+    )
+    WATCHED_COUNTS = (
+        "Purgatory.WatchedCountsWatches",
+        Said(
+            rule="2.10",
+            promise=(
+                "watched counts who waits, under each key, and beside them only what is not "
+                "dropped yet."
+            ),
+        ),
+    )
+    NO_EMPTY_KEY = (
+        "Purgatory.NoEmptyKeyIsKept",
+        Said(rule="2.6", promise="A key is kept as long as there are operations in its list."),
+    )
+    ACCEPTS_ITS_DOMAIN = (
+        "Purgatory.AcceptsItsDomain",
+        Said(
+            rule="1.17",
+            promise="A call within the domain is carried out.",
+            driven_alone=(
+                "a refusal may come from what callers bring: an executor, a predicate, a callback"
+            ),
+        ),
+    )
 
 
 class PurgatoryCapability(Capability):

@@ -32,8 +32,7 @@ from wheelproof_spec.components.purgatory.component import (
     TryCompleteElseWatch,
 )
 from wheelproof_spec.components.purgatory.variant import AnyPurgatory, Holds, any_case
-from wheelproof_spec.drive.driver.serve import ServedComponent, served
-from wheelproof_spec.drive.refusals import refused
+from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
 
 _FEW_SHARDS = 4
 _NO_ANSWER = PurgatoryObservation()

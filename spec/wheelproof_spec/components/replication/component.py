@@ -22,7 +22,7 @@ from wheelproof_spec.base.calls import (
     Tick,
     Watched,
 )
-from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.clause import Clause, Said
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -308,13 +308,49 @@ class ReplicationObservation:
 class ReplicationClause(Clause):
     """The promises of a broker."""
 
-    ANSWERED_AT_MOST_ONCE = "Replication.AnsweredAtMostOnce"
-    ANSWERED_WHEN_IT_CAN_BE = "Replication.AnsweredWhenItCanBe"
-    NOT_ANSWERED_BEFORE = "Replication.NotAnsweredBefore"
-    ANSWER_IS_RIGHT = "Replication.AnswerIsRight"
-    DELAYED_ARE_THE_WAITING = "Replication.DelayedAreTheWaiting"
-    NOTHING_IS_KEPT = "Replication.NothingIsKept"
-    KEEPS_TO_ITS_DOMAIN = "Replication.KeepsToItsDomain"
+    ANSWERED_AT_MOST_ONCE = (
+        "Replication.AnsweredAtMostOnce",
+        Said(rule="2.1", promise="A request is answered once."),
+    )
+    ANSWERED_WHEN_IT_CAN_BE = (
+        "Replication.AnsweredWhenItCanBe",
+        Said(
+            rule="2.13 - 2.15",
+            promise=(
+                "Whoever can be answered is answered by the call that makes it so, or when its "
+                "time is over."
+            ),
+        ),
+    )
+    NOT_ANSWERED_BEFORE = (
+        "Replication.NotAnsweredBefore",
+        Said(
+            rule="2.13, 2.14",
+            promise="Nobody is answered before there is a reason, or the time is over.",
+        ),
+    )
+    ANSWER_IS_RIGHT = (
+        "Replication.AnswerIsRight",
+        Said(
+            rule="2.13, 2.14, 2.16",
+            promise=(
+                "An answer says what the log, its leader and its replicas were at some moment; "
+                "what is acknowledged is in the log, and its replicas have it."
+            ),
+        ),
+    )
+    DELAYED_ARE_THE_WAITING = (
+        "Replication.DelayedAreTheWaiting",
+        Said(rule="2.10", promise="Those in the timers are those who wait."),
+    )
+    NOTHING_IS_KEPT = (
+        "Replication.NothingIsKept",
+        Said(rule="2.10", promise="After a purge the lists have those who wait, and nobody else."),
+    )
+    KEEPS_TO_ITS_DOMAIN = (
+        "Replication.KeepsToItsDomain",
+        Said(rule="2.16", promise="What lies outside the domain is refused, and nothing else."),
+    )
 
 
 class ReplicationLimit(StrEnum):

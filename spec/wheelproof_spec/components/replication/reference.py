@@ -47,8 +47,7 @@ from wheelproof_spec.components.replication.component import (
     TruncateAsFollower,
     names_twice,
 )
-from wheelproof_spec.drive.driver.serve import ServedComponent, served
-from wheelproof_spec.drive.refusals import refused
+from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
 
 _PADDING = b"."
 _NOW = Millis(0)

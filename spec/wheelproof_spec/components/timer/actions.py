@@ -1,11 +1,9 @@
 """The vocabulary of white-box traces: the steps of SystemTimer.tla, and their observations."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated
 
-from wheelproof_spec.base.codec.tables import read_table
-from wheelproof_spec.base.codec.vocabulary import ABSENT, About, Absent, Count, Name, Nothing, Time
+from wheelproof_spec.base.codec.vocabulary import ABSENT, About, Absent, Count, Name, Time
 from wheelproof_spec.base.component import ActionDefinition
 
 
@@ -103,16 +101,39 @@ class EntryTaken:
     task: Annotated[Name | Absent, About("its task")] = ABSENT
 
 
-_CLASSES: Mapping[str, type[object]] = {**globals(), "": Nothing}
-STEPS = cast(Mapping[str, Mapping[str, str]], read_table(__file__, "steps.toml"))
-
-ACTIONS = tuple(
+ACTIONS = (
+    ActionDefinition(action="LockRead", about="an adder takes the read side of the lock"),
+    ActionDefinition(action="Refuse", about="an adder finds the timer closed and gives up"),
+    ActionDefinition(action="ReadClock", about="an adder reads the clock", obs=ClockRead),
+    ActionDefinition(action="Bind", about="the task gets its entry", args=Binding, obs=Bound),
+    ActionDefinition(action="Insert", about="the entry's bucket is chosen", obs=InsertSeen),
+    ActionDefinition(action="Link", about="the entry is linked", obs=BucketSeen),
     ActionDefinition(
-        action=action,
-        about=step["about"],
-        args=_CLASSES[step.get("args", "")],
-        obs=_CLASSES[step.get("obs", "")],
-    )
-    for action, step in STEPS.items()
+        action="SetExpiration", about="the bucket's expiration is set", obs=ExpirationSet
+    ),
+    ActionDefinition(action="Offer", about="the bucket goes into the queue", obs=BucketSeen),
+    ActionDefinition(action="Submit", about="the task is claimed and submitted", obs=Claimed),
+    ActionDefinition(action="UnlockRead", about="an adder is done"),
+    ActionDefinition(
+        action="CancelRemove", about="cancel takes the entry out", args=TaskNamed, obs=Found
+    ),
+    ActionDefinition(action="CancelUnbind", about="cancel unbinds the task", obs=Unbound),
+    ActionDefinition(action="StartAdvance", about="advance_clock is called"),
+    ActionDefinition(action="AwaitDue", about="the wait for something due has ended"),
+    ActionDefinition(
+        action="PollOutside", about="a bucket is taken before the lock", obs=BucketSeen
+    ),
+    ActionDefinition(action="TimeOut", about="nothing was due in time; no lock was taken"),
+    ActionDefinition(action="LockWrite", about="the write side of the lock is taken"),
+    ActionDefinition(action="Poll", about="a bucket is taken from the queue", obs=BucketSeen),
+    ActionDefinition(action="PollNothing", about="nothing in the queue is due"),
+    ActionDefinition(action="AdvanceClock", about="the wheels' clocks move", obs=WheelClock),
+    ActionDefinition(action="FlushLock", about="the bucket's monitor is taken"),
+    ActionDefinition(action="FlushEntry", about="its first entry is taken out", obs=EntryTaken),
+    ActionDefinition(action="FlushEnd", about="it is empty and becomes idle"),
+    ActionDefinition(action="UnlockWrite", about="advance_clock is done with the lock"),
+    ActionDefinition(action="CloseLock", about="close takes the write side and marks the timer"),
+    ActionDefinition(action="CloseUnlock", about="close gives the write side back"),
+    ActionDefinition(action="Shutdown", about="close shuts the executor"),
 )
 """The actions that a trace of the timer may have: those of SystemTimer.tla."""

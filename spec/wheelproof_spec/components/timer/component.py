@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, Self
 
 from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Close, Reset, Tick
-from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.clause import Clause, Said
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     RECORDED,
@@ -145,16 +145,83 @@ class TimerExpectation:
 class TimerClause(Clause):
     """The promises of a timer."""
 
-    RUNS_AT_MOST_ONCE = "Timer.RunsAtMostOncePerAdd"
-    NEVER_BEFORE_DUE = "Timer.NeverBeforeItIsDue"
-    RUNS_IN_ORDER = "Timer.RunsInOrderOfDueTime"
-    NOTHING_LEFT_BEHIND = "Timer.NothingDueIsLeftBehind"
-    CANCEL_TELLS_THE_TRUTH = "Timer.CancelTellsTheTruth"
-    SIZE_COUNTS_WAITING = "Timer.SizeCountsWaitingTasks"
-    ACCEPTS_ITS_DOMAIN = "Timer.AcceptsItsDomain"
-    RUNS_WITHIN_ITS_LATENESS = "Timer.RunsWithinItsLateness"
-    REFUSES_ONLY_AFTER_CLOSE = "Timer.RefusesOnlyAfterClose"
-    REFUSES_AFTER_CLOSE = "Timer.RefusesAfterClose"
+    RUNS_AT_MOST_ONCE = (
+        "Timer.RunsAtMostOncePerAdd",
+        Said(
+            rule="1.10, 1.12",
+            promise="A task runs at most once for each add, and not after it was cancelled.",
+        ),
+    )
+    NEVER_BEFORE_DUE = (
+        "Timer.NeverBeforeItIsDue",
+        Said(
+            rule="1.7, 1.8",
+            promise="A task does not run before its deadline, rounded as the profile says.",
+        ),
+    )
+    RUNS_IN_ORDER = (
+        "Timer.RunsInOrderOfDueTime",
+        Said(
+            rule="1.9", promise="What is due earlier runs first; within a tick the order is open."
+        ),
+    )
+    NOTHING_LEFT_BEHIND = (
+        "Timer.NothingDueIsLeftBehind",
+        Said(
+            rule="1.18",
+            promise=(
+                "What was added and due before an advance began has been submitted when it returns."
+            ),
+        ),
+    )
+    CANCEL_TELLS_THE_TRUTH = (
+        "Timer.CancelTellsTheTruth",
+        Said(rule="1.10", promise="A cancel says whether it prevented the run."),
+    )
+    SIZE_COUNTS_WAITING = (
+        "Timer.SizeCountsWaitingTasks",
+        Said(
+            rule="1.11, 1.14",
+            promise=(
+                "The size counts the tasks that wait, and what a cancel in flight has left in a "
+                "bucket."
+            ),
+        ),
+    )
+    ACCEPTS_ITS_DOMAIN = (
+        "Timer.AcceptsItsDomain",
+        Said(
+            rule="1.17",
+            promise="No call within the domain is refused.",
+            driven_alone=(
+                "a refusal may come from what callers bring: an executor, a predicate, a callback"
+            ),
+        ),
+    )
+    RUNS_WITHIN_ITS_LATENESS = (
+        "Timer.RunsWithinItsLateness",
+        Said(
+            rule="1.8",
+            promise="By a real clock a task runs no later than the configuration allows.",
+            recorded_alone="a driven case has a virtual clock",
+        ),
+    )
+    REFUSES_ONLY_AFTER_CLOSE = (
+        "Timer.RefusesOnlyAfterClose",
+        Said(
+            rule="1.16",
+            promise="Nothing is refused as closed before close is called.",
+            recorded_alone="a driven case does not close its timer",
+        ),
+    )
+    REFUSES_AFTER_CLOSE = (
+        "Timer.RefusesAfterClose",
+        Said(
+            rule="1.16",
+            promise="An add that begins after close has returned is refused.",
+            recorded_alone="a driven case does not close its timer",
+        ),
+    )
 
 
 class TimerLimit(StrEnum):

@@ -16,8 +16,7 @@ from wheelproof_spec.components.timer.component import (
     TimerConfig,
     TimerObservation,
 )
-from wheelproof_spec.drive.driver.serve import ServedComponent, served
-from wheelproof_spec.drive.refusals import refused
+from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
 
 
 class ReferenceTimerPort:

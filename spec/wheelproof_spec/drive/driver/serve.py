@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from io import BufferedIOBase
 from typing import BinaryIO
 
+from wheelproof.errors import WheelproofError
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import CallT, ComponentDefinition, SeenT
 from wheelproof_spec.base.errors import InputRejectedError
@@ -42,6 +43,11 @@ class ServedComponent:
     answer: Callable[[str, JsonObject], JsonObject]
     profile: str
     capabilities: tuple[str, ...]
+
+
+def refused(error: WheelproofError) -> RefusedError:
+    """Return the refusal that a driver reports for an error of the reference."""
+    return RefusedError(type(error).__name__.removesuffix("Error"), str(error))
 
 
 def served(

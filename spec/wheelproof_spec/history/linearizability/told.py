@@ -1,6 +1,6 @@
 """A history that is told event by event, and is linearizable or not."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from wheelproof_spec.history.linearizability.calls import Event, Invoked, Returned
@@ -47,3 +47,10 @@ class LinearizableHistory(Generic[State, Op, Res]):
     def drawing(self) -> str:
         """Return the history as HTML, with a linearization as far as there is one."""
         return drawing(self._model, self.events, check_history(self._model, self.events))
+
+
+def linearizable(
+    model: Model[State, Op, Res],
+) -> Callable[[], LinearizableHistory[State, Op, Res]]:
+    """Return what makes an empty history, for `PublicOperations` of the model checker."""
+    return lambda: LinearizableHistory(model)

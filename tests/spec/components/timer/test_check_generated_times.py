@@ -6,6 +6,7 @@ from typing import Literal
 
 import pytest
 
+from support import seeds
 from support.agreement.small_histories import History, Line, history_of
 from support.history.history_scripts import judged
 from wheelproof_spec.base.calls import AdvanceClock, Advanced
@@ -119,10 +120,12 @@ def _rule(timer: _Timer) -> str | None:
     return None if violation is None else violation.rule
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("resolution_ns", [1, 1_000, MS])
 @pytest.mark.parametrize("profile", CONTRACTS)
 def test_what_keeps_the_contract_passes(profile: str, resolution_ns: int) -> None:
-    for seed in range(60):
+    first = seeds.seed(0)
+    for seed in range(first, first + seeds.runs(60, hunted=600)):
         timer = _Timer(profile, seed, resolution_ns)
         assert _rule(timer) is None, f"seed {seed}"
 

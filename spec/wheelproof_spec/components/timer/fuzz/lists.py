@@ -14,7 +14,7 @@ from wheelproof.sync import atomic_integer, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
-from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.clause import Clause, Said
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.variant import TimerVariant
@@ -37,10 +37,25 @@ _STEPS_OF_A_FLUSH = 1_000
 class ListClause(Clause):
     """The promises of a timer's lists, which only this machine can check."""
 
-    FLUSH_ENDS = "Timer.FlushEnds"
-    LINKS_ARE_CONSISTENT = "Timer.LinksAreConsistent"
-    ENTRY_IN_ONE_LIST = "Timer.EntryInOneListAtMost"
-    COUNTER_EQUALS_LINKED = "Timer.CounterEqualsLinkedEntries"
+    FLUSH_ENDS = (
+        "Timer.FlushEnds",
+        Said(rule="1.6", promise="A flush empties its list, and ends."),
+    )
+    LINKS_ARE_CONSISTENT = (
+        "Timer.LinksAreConsistent",
+        Said(
+            rule="1.13",
+            promise="Every link leads on, and a list reaches every entry that it holds.",
+        ),
+    )
+    ENTRY_IN_ONE_LIST = (
+        "Timer.EntryInOneListAtMost",
+        Said(rule="1.18", promise="An entry is in one list at most."),
+    )
+    COUNTER_EQUALS_LINKED = (
+        "Timer.CounterEqualsLinkedEntries",
+        Said(rule="1.14, 1.18", promise="The counter is the number of entries in all lists."),
+    )
 
 
 def run_list_fuzz(variant: TimerVariant, batch: Batch) -> FuzzReport:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from wheelproof_spec.base.calls import Reset
-from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.clause import Clause, Said
 from wheelproof_spec.base.codec.vocabulary import DRIVEN, About, Count, Positive, Time
 from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation
 
@@ -57,9 +57,22 @@ class CounterObservation:
 class CounterClause(Clause):
     """What a counter promises."""
 
-    COUNTS = "Counter.CountsUpToItsBound"
-    TELLS = "Counter.TellsWhatItCounted"
-    KEEPS = "Counter.KeepsToItsDomain"
+    COUNTS = (
+        "Counter.CountsUpToItsBound",
+        Said(rule="1", promise="Each call below the bound counts, no other does."),
+    )
+    TELLS = (
+        "Counter.TellsWhatItCounted",
+        Said(rule="1", promise="The count is the number of calls that counted."),
+    )
+    KEEPS = (
+        "Counter.KeepsToItsDomain",
+        Said(
+            rule="1",
+            promise="No call of the domain is refused.",
+            driven_alone="a history takes a refusal as it is",
+        ),
+    )
 
 
 DEFINITION: ComponentDefinition[CounterCall, CounterObservation] = ComponentDefinition(

@@ -1,0 +1,1 @@
+"""What breaks one clause of a right history, a file a component."""

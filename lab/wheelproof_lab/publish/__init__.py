@@ -1,0 +1,1 @@
+"""Generated documents: pages, figures, verdicts, the main job and the demo of the pipeline."""

@@ -1,0 +1,160 @@
+"""The buffer pool: allocations that wait, time out, are interrupted, fail, and a pool that closes.
+
+A wait of FOREVER has no time-out, so a lost wake-up shows as a thread that waits for ever.
+Any other time-out may fire at any moment. TLA+: BufferPool.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from wheelproof import sync
+from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError
+from wheelproof.producer import (
+    BufferExhaustedError,
+    BufferOverflowError,
+    BufferPool,
+    ByteBuffer,
+    ProducerClosedError,
+    WaitTime,
+    WaitTimeSensor,
+)
+from wheelproof.producer.byte_buffer import allocate_byte_buffer
+from wheelproof.units import MAX_MILLIS, Millis
+from wheelproof_explore.program import choose
+from wheelproof_lab.worlds.tables import WRONG_NUMBERS, Bench
+
+FOREVER = MAX_MILLIS - 1_000
+_POOLABLE = 2
+
+
+class PatientClock:
+    """The runtime's clock; a wait until FOREVER ends only by a notification."""
+
+    def __init__(self) -> None:
+        self._runtime = sync.current_runtime()
+
+    def hi_res_clock_ms(self) -> Millis:
+        """Return the time that this thread sees."""
+        return self._runtime.monotonic_ms()
+
+    def wait_until(self, lock: sync.Lock, condition: sync.Condition, deadline_ms: Millis) -> None:
+        """Wait for a notification, or until the deadline if it is not FOREVER."""
+        del lock
+        if deadline_ms >= FOREVER:
+            condition.wait()
+        else:
+            condition.wait(Millis(deadline_ms - self.hi_res_clock_ms()))
+
+
+class SensorError(Exception):
+    """The error of the failing metric."""
+
+
+class FailingSensor:
+    """A metric that may raise."""
+
+    def record(self, waited_ns: int) -> None:
+        """Raise SensorError or not: the explorer tries both."""
+        del waited_ns
+        if choose(2):
+            raise SensorError
+
+
+_LEAVES = (
+    BufferExhaustedError,
+    ProducerClosedError,
+    ThreadInterruptedError,
+    MemoryError,
+    SensorError,
+)
+"""The errors by which an allocation may end without a buffer."""
+
+
+class PoolBench(Bench):
+    """A pool, its loans at the beginning, and the checks of its final state."""
+
+    def __init__(
+        self,
+        pool_class: type[BufferPool],
+        total: int,
+        held: Sequence[int] = (),
+        wait_time: WaitTimeSensor | None = None,
+    ) -> None:
+        self.failing = False
+        super().__init__()
+        self.pool = pool_class(
+            total,
+            _POOLABLE,
+            clock=PatientClock(),
+            allocator=self._allocate,
+            wait_time=wait_time,
+        )
+        self._wait_time = wait_time
+        self._held = [self.pool.allocate(size, 0) for size in held]
+
+    def use(self, size: int, timeout_ms: int = FOREVER) -> None:
+        """Allocate, fill and give back; the allocation may end without a buffer."""
+        try:
+            buffer = self.pool.allocate(size, timeout_ms)
+        except _LEAVES:
+            return
+        assert not buffer.position, f"a buffer with {buffer.position} bytes in it was lent"
+        buffer.put(bytes(size))
+        self.refuses(BufferOverflowError, partial(buffer.put, b"+"))
+        self.pool.deallocate(buffer)
+
+    def use_in_turn(self, size: int) -> None:
+        """Allocate and give back; threads that waited before are served before allocate returns."""
+        waiting = self.pool.queued()
+        buffer = self.pool.allocate(size, FOREVER)
+        still_waiting = self.pool.queued()
+        self.pool.deallocate(buffer)
+        assert still_waiting == 0 or waiting == 0, "went before a thread that had waited longer"
+
+    def give_back(self, *numbers: int) -> None:
+        """Give back these loans of the beginning; all of them without numbers."""
+        for number in numbers or range(len(self._held)):
+            self.pool.deallocate(self._held[number])
+
+    def give_back_or_be_refused(self) -> None:
+        """Give all loans back; the pool refuses if they were given back already."""
+        try:
+            self.give_back()
+        except ValueError:
+            return
+
+    def look(self) -> None:
+        """Raise unless each gauge lies within its bounds, and the memory adds up."""
+        for memory in (self.pool.available_memory(), self.pool.unallocated_memory()):
+            assert 0 <= memory <= self.pool.total_memory, f"{memory} bytes"
+        assert 0 <= self.pool.queued() <= 2, "more wait than there are threads"
+        if isinstance(self._wait_time, WaitTime):
+            assert self._wait_time.total_ns() >= 0, "a wait that is shorter than nothing"
+            assert self._wait_time.ratio() >= 0, "a share that is less than nothing"
+        self.audit()
+
+    def audit(self) -> None:
+        """Raise unless the memory adds up at this moment (semantics.md 3.9)."""
+        usage = self.pool.usage()
+        found = usage.non_pooled + usage.pooled + usage.lent + usage.accumulated
+        assert found == self.pool.total_memory, f"{usage} is not {self.pool.total_memory} bytes"
+
+    def check(self) -> None:
+        """Raise unless all memory is back, no thread waits, and wrong numbers are refused."""
+        self.audit()
+        for wrong in WRONG_NUMBERS:
+            for call in (self.pool.allocate, BufferPool):
+                calls = partial(call, wrong, 1), partial(call, 1, wrong)
+                self.refuses(IllegalArgumentError, *calls)
+        usage = self.pool.usage()
+        assert usage.lent == 0, f"{usage.lent} bytes are still on loan"
+        assert usage.waiting == 0, f"{usage.waiting} threads are in the queue, and all have ended"
+
+    def _allocate(self, size: int) -> ByteBuffer:
+        if self.failing and choose(2):
+            raise MemoryError
+        return allocate_byte_buffer(size)
+
+    def close(self) -> None:
+        """Close the pool."""
+        self.pool.close()
