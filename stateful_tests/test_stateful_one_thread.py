@@ -9,7 +9,6 @@ from wheelproof_lab.bugs.purgatory import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,
 )
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.contract import NEVER_EARLY
 from wheelproof_spec.base.port import judge_call
@@ -19,6 +18,7 @@ from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import KAFKA, WHEELPROOF
 from wheelproof_spec.components.purgatory.fuzz.machine import DISCIPLINES, Claimed
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
+from wheelproof_spec.components.registry import machines
 from wheelproof_spec.drive.driver.messages import parse_request
 from wheelproof_spec.fuzz.machine import AnyMachine
 from wheelproof_spec.fuzz.one_thread import fuzz_with_one_thread

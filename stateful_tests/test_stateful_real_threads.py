@@ -7,13 +7,13 @@ import pytest
 from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof_lab.bugs.catalog import BUGS, variant_of
 from wheelproof_lab.bugs.known_bug import Finder
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.components.purgatory.fuzz.machine import (
     DISCIPLINES,
     Claimed,
     PurgatoryUnderTest,
 )
+from wheelproof_spec.components.registry import machines
 from wheelproof_spec.fuzz.order import FuzzOrder
 from wheelproof_spec.fuzz.threaded_case import ThreadedCase
 

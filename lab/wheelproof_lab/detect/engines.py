@@ -28,13 +28,12 @@ from wheelproof_lab.detect.mutation.reached import Reached
 from wheelproof_lab.graph.all_comparisons import COMPARISONS
 from wheelproof_lab.prove.all_proofs import PROOFS
 from wheelproof_lab.worlds.all_programs import FAILING, PAIRS, PASSING
-from wheelproof_spec.app.parts import loads, machines
 from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs.record import record_history
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.verdicts import CheckResult
-from wheelproof_spec.components.registry import suites
+from wheelproof_spec.components.registry import loads, machines, suites
 from wheelproof_spec.history.recording.callers import Callers
 
 FOLDERS = {"buffer_pool": "producer", "accumulator": "producer"}

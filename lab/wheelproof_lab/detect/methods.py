@@ -34,12 +34,11 @@ from wheelproof_lab.detect.mutation.watch import (
     watching,
 )
 from wheelproof_lab.worlds.all_programs import PAIRS, PASSING
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.app.reference_driver import main as serve
 from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
-from wheelproof_spec.components.registry import COMPONENTS, suites
+from wheelproof_spec.components.registry import COMPONENTS, machines, suites
 from wheelproof_spec.drive.conformance import conform
 from wheelproof_spec.drive.plan import ConformancePlan
 from wheelproof_spec.fuzz.order import FuzzOrder

@@ -14,13 +14,13 @@ from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration
 from wheelproof_spec.app.laboratory import laboratory
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.app.verbs.explore import check_result as explored_result
 from wheelproof_spec.app.verbs.fuzz import check_result
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.registry import machines
 from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
 from wheelproof_spec.fuzz.order import FuzzOrder
 

@@ -4,9 +4,9 @@ import pytest
 
 from wheelproof_lab.bugs.catalog import variant_of
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.verdicts import ExitCode
+from wheelproof_spec.components.registry import machines
 from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
 from wheelproof_spec.fuzz.order import FuzzOrder
 

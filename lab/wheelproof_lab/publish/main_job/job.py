@@ -10,10 +10,10 @@ from wheelproof_lab.prove.contracts.prove import prove_all
 from wheelproof_lab.publish.main_job import kafka
 from wheelproof_lab.publish.main_job.pipeline import pipeline_section
 from wheelproof_lab.publish.main_job.sections import JobReport, Section
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.app.verbs.fuzz import check_result
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.components.registry import machines
 from wheelproof_spec.fuzz.order import FuzzOrder
 from wheelproof_spec.tlc.judging.runner import RunSettings, run_models
 from wheelproof_spec.tlc.manifest.loader import load_manifest

@@ -33,7 +33,7 @@ def register(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
-    from wheelproof_spec.app.parts import machines
+    from wheelproof_spec.components.registry import machines
 
     if arguments.case is not None:
         _require_one_case(arguments)
