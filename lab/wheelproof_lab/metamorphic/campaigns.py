@@ -22,16 +22,15 @@ from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components import registry
 from wheelproof_spec.components.registry import machines, served_components
-from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
-from wheelproof_spec.fuzz.judged_bursts import KeptHistory, kept_histories
-from wheelproof_spec.fuzz.order import FuzzOrder
 
 CAMPAIGNS: Mapping[str, Metamorphic] = {
     "timer": timer.METAMORPHIC,
@@ -135,9 +134,16 @@ def recordings(part: Part) -> Iterator[Recording]:
     machine = machines()[component]
     # Controlled threads repeat their schedule; real threads do not.
     threads = "controlled" if "controlled" in machine.threads else "real"
-    order = FuzzOrder(threads=threads, cases=part.cases, seed=seed)
-    with kept_histories() as kept, drawn_by(PlainDrawing(shrinks=False)):
-        next(iter(machine.reports(order)))
+    kept: list[KeptHistory] = []
+    plan = FuzzPlan(
+        threads=threads,
+        cases=part.cases,
+        seed=seed,
+        shrink_seconds=0,
+        seed_per_case=True,
+        keep=kept.append,
+    )
+    next(iter(machine.reports(plan)))
     definition = registry.definition_of(component)
     happens = frozenset(operation.name for operation in definition.operations if operation.happens)
     for number, history in enumerate(kept):

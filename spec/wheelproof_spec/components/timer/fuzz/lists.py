@@ -17,6 +17,7 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.clause import Clause, Said
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.timer.variant import TimerVariant
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
@@ -26,7 +27,6 @@ from wheelproof_spec.fuzz.hooks import (
     StepLimit,
     StepLimitExceededError,
 )
-from wheelproof_spec.fuzz.order import Batch
 from wheelproof_spec.fuzz.threaded_case import Burst
 
 _LISTS = 3
@@ -58,7 +58,7 @@ class ListClause(Clause):
     )
 
 
-def run_list_fuzz(variant: TimerVariant, batch: Batch) -> FuzzReport:
+def run_list_fuzz(variant: TimerVariant, plan: FuzzPlan) -> FuzzReport:
     """Let threads move entries between lists of `variant`; see `run_burst_fuzz`."""
     entries = st.integers(0, _ENTRIES - 1)
     adds = st.builds("add {} {}".format, entries, st.integers(0, _LISTS - 1))
@@ -67,7 +67,7 @@ def run_list_fuzz(variant: TimerVariant, batch: Batch) -> FuzzReport:
         lambda case: _ListsUnderTest(variant.bucket_class, case.preemption()),
         st.just((("lists", _LISTS), ("entries", _ENTRIES))),
         bursts_of(adds | st.builds("remove {}".format, entries)),
-        **batch,
+        plan,
     )
 
 
