@@ -52,6 +52,7 @@ class JudgedBursts:
         self._checker = HistoryChecker(
             header, component, profile or component.definition.profiles[0]
         )
+        self._of = component.definition.title()
         self._ops = 0
         self._history = KeptHistory(header)
         self._keeps = keep is not None
@@ -67,7 +68,7 @@ class JudgedBursts:
 
         The calls of `programs`, one program for each thread, and `settle` record themselves.
         """
-        return self.judge(lambda: run_burst(programs), settle)
+        return self.judge(lambda: run_burst(programs, self._of), settle)
 
     def judge(
         self, burst: Callable[[], object], settle: Callable[[], None] | None = None

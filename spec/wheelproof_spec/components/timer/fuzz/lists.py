@@ -18,6 +18,7 @@ from wheelproof_spec.base.clause import Clause, Said
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.components.timer.variant import TimerVariant
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
@@ -84,7 +85,9 @@ class _ListsUnderTest:
         """Run one burst, then flush all lists and compare."""
         self._before = self._preemption
         try:
-            run_burst([[self._call(words) for words in program] for program in burst])
+            run_burst(
+                [[self._call(words) for words in program] for program in burst], DEFINITION.title()
+            )
         except BurstError as error:
             return error.violation
         return self._flush()
