@@ -10,20 +10,20 @@ from wheelproof_lab.bugs.purgatory import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,
 )
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.contract import NEVER_EARLY
 from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
 from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import KAFKA, WHEELPROOF
 from wheelproof_spec.components.purgatory.fuzz.machine import DISCIPLINES, Claimed
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
+from wheelproof_spec.components.registry import machines
 from wheelproof_spec.drive.driver.messages import parse_request
 from wheelproof_spec.fuzz.machine import AnyMachine
 from wheelproof_spec.fuzz.one_thread import fuzz_with_one_thread
-from wheelproof_spec.fuzz.order import FuzzOrder
 
 SEED = 20_261_120
 """With it every bug is found by a case that is made small in seconds; with others in minutes."""
@@ -51,9 +51,9 @@ def _report(
     profile: str | None = None,
     seed: int = SEED,
 ) -> FuzzReport:
-    order = FuzzOrder(threads="none", cases=cases, seed=seed, profile=profile)
+    plan = FuzzPlan(threads="none", cases=cases, seed=seed, profile=profile)
     variant = None if bug is None else variant_of(component, bug)
-    [report] = MACHINES[component].reports(order, variant)
+    [report] = MACHINES[component].reports(plan, variant)
     return report
 
 
@@ -117,10 +117,15 @@ def test_one_thread_same_seed_same_run(component: str) -> None:
 
 def test_one_thread_kafkas_way_follows_kafkas_contract() -> None:
     port = ReferencePurgatoryPort(_KafkasPurgatory)
-    assert fuzz_with_one_thread(PURGATORY, port, KAFKA, cases=300, seed=SEED).failure is None
+    assert (
+        fuzz_with_one_thread(PURGATORY, port, KAFKA, FuzzPlan(cases=300, seed=SEED)).failure is None
+    )
 
 
 @pytest.mark.parametrize("one", DISCIPLINES, ids=lambda one: one.discipline.__name__)
 def test_one_thread_every_discipline_follows_the_oracle(one: Claimed) -> None:
     port = ReferencePurgatoryPort(discipline=one.discipline)
-    assert fuzz_with_one_thread(PURGATORY, port, WHEELPROOF, cases=60, seed=SEED).failure is None
+    assert (
+        fuzz_with_one_thread(PURGATORY, port, WHEELPROOF, FuzzPlan(cases=60, seed=SEED)).failure
+        is None
+    )

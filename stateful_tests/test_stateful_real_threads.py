@@ -8,14 +8,14 @@ from support import seeds
 from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof_lab.bugs.catalog import BUGS, variant_of
 from wheelproof_lab.bugs.known_bug import Finder
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.purgatory.fuzz.machine import (
     DISCIPLINES,
     Claimed,
     PurgatoryUnderTest,
 )
-from wheelproof_spec.fuzz.order import FuzzOrder
+from wheelproof_spec.components.registry import machines
 from wheelproof_spec.fuzz.threaded_case import ThreadedCase
 
 SEED = seeds.seed(20_261_120)
@@ -31,9 +31,9 @@ pytestmark = pytest.mark.slow
 def _reports(
     component: str, cases: int, bug: str | None = None, seconds: float | None = None
 ) -> Iterator[FuzzReport]:
-    order = FuzzOrder(threads="real", cases=cases, seed=SEED, seconds=seconds)
+    plan = FuzzPlan(threads="real", cases=cases, seed=SEED, seconds=seconds)
     variant = None if bug is None else variant_of(component, bug)
-    return MACHINES[component].reports(order, variant)
+    return MACHINES[component].reports(plan, variant)
 
 
 @pytest.mark.campaign
@@ -64,7 +64,7 @@ def test_every_discipline_is_drawn_and_keeps_its_claims(one: Claimed) -> None:
     number = DISCIPLINES.index(one)
     setup = {"tick_ms": 1, "wheel_size": 2, "purge_interval": 0, "discipline": number}
     case = ThreadedCase(setup=tuple(setup.items()), preemption_seed=SEED, preempt_one_in=4)
-    under_test = PurgatoryUnderTest(DelayedOperationPurgatory, None, case)
+    under_test = PurgatoryUnderTest(DelayedOperationPurgatory, None, case, keep=None)
     burst = (("watch 7 xy", "trigger 1 x"), ("check x", "force"), ("check y", "advance 9"))
     for _ in range(20):
         assert under_test.run(burst) is None

@@ -11,7 +11,6 @@ from wheelproof_lab.detect.child import command, digest_of_all
 from wheelproof_lab.detect.matrix import ENGINES, REFERENCE, html_page, judged, table
 from wheelproof_lab.detect.mutation.cells import Cell
 from wheelproof_lab.detect.mutation.children import run_chains
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.app.program import carries
 from wheelproof_spec.base.arguments import bounded, unknown
 from wheelproof_spec.base.codec.vocabulary import Wire
@@ -20,7 +19,7 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import progress
 from wheelproof_spec.base.results.verdicts import overall
-from wheelproof_spec.components.registry import COMPONENTS
+from wheelproof_spec.components.registry import COMPONENTS, machines
 from wheelproof_spec.fuzz.machine import AnyMachine
 
 _ONCE = ("contracts", "TLC", "proof", "state graph")

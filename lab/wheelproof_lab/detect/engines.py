@@ -29,12 +29,12 @@ from wheelproof_lab.detect.mutation.reached import Reached
 from wheelproof_lab.graph.all_comparisons import COMPARISONS
 from wheelproof_lab.prove.all_proofs import PROOFS
 from wheelproof_lab.worlds.all_programs import FAILING, PAIRS, PASSING
-from wheelproof_spec.app.parts import loads, machines
 from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs.record import record_history
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
-from wheelproof_spec.components.registry import suites
+from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.components.registry import loads, machines, suites
 from wheelproof_spec.history.recording.callers import Callers
 
 FOLDERS = {"buffer_pool": "producer", "accumulator": "producer"}
@@ -112,10 +112,6 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
     """Return the engine that fuzzes with one thread, or with several real or controlled ones."""
 
     def run(task: Task) -> Found:
-        from wheelproof_spec.fuzz.drawing import HypothesisDrawing, PlainDrawing, drawn_by
-        from wheelproof_spec.fuzz.order import FuzzOrder
-        from wheelproof_spec.fuzz.patience import Patience, with_patience
-
         machine = machines()[task.component]
         if threads not in machine.threads:
             return NOTHING_THERE
@@ -123,25 +119,24 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
         variant = None if task.bug is None else task.bug.variant()
         budget, runs = task.budget(), 0
         # Real threads do not repeat a schedule, and a stuck thread costs a long wait: no shrinking.
-        drawing = PlainDrawing(shrinks=False) if threads == "real" else HypothesisDrawing()
-        with with_patience(Patience(shrink_seconds=_SHRINK_S)), drawn_by(drawing):
-            for seed in count(task.seed * _SEEDS, _CASES):
-                order = FuzzOrder(
-                    threads=threads,
-                    cases=_CASES,
-                    seconds=None,
-                    seed=seed,
-                    repeat=f"wheelproof fuzz {task.component} --threads {threads} --seed {{seed}}",
-                    progress=None,
-                )
-                for report in machine.reports(order, variant):
-                    runs += report.cases
-                    if report.failure is not None:
-                        steps = report.failure.steps
-                        story = "\n".join((str(report.failure.violation), *steps))
-                        return Found(end=End.FOUND, runs=runs, length=len(steps), story=story)
-                if budget.over():
-                    break
+        real = threads == "real"
+        for seed in count(task.seed * _SEEDS, _CASES):
+            plan = FuzzPlan(
+                threads=threads,
+                cases=_CASES,
+                seed=seed,
+                repeat=f"wheelproof fuzz {task.component} --threads {threads} --seed {{seed}}",
+                shrink_seconds=0 if real else _SHRINK_S,
+                seed_per_case=real,
+            )
+            for report in machine.reports(plan, variant):
+                runs += report.cases
+                if report.failure is not None:
+                    steps = report.failure.steps
+                    story = "\n".join((str(report.failure.violation), *steps))
+                    return Found(end=End.FOUND, runs=runs, length=len(steps), story=story)
+            if budget.over():
+                break
         return Found(end=End.CLEAN, runs=runs)
 
     return run

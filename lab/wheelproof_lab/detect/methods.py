@@ -34,16 +34,15 @@ from wheelproof_lab.detect.mutation.watch import (
     watching,
 )
 from wheelproof_lab.worlds.all_programs import PAIRS, PASSING
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.app.program import carries
 from wheelproof_spec.app.reference_driver import main as serve
 from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
-from wheelproof_spec.components.registry import COMPONENTS, suites
+from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.components.registry import COMPONENTS, machines, suites
 from wheelproof_spec.drive.conformance import conform
 from wheelproof_spec.drive.plan import ConformancePlan
-from wheelproof_spec.fuzz.order import FuzzOrder
 
 _RUNS, _CASES, _SEED = 60, 100, 1
 _SET_UP = "set-up"
@@ -201,15 +200,8 @@ def _beside(seen: Seen, of: str) -> Iterator[str]:
 def _fuzzed() -> None:
     for machine in machines().values():
         for threads in machine.threads:
-            order = FuzzOrder(
-                threads=threads,
-                cases=_CASES,
-                seconds=None,
-                seed=_SEED,
-                repeat="",
-                progress=None,
-            )
-            for _ in machine.reports(order):
+            plan = FuzzPlan(threads=threads, cases=_CASES, seed=_SEED)
+            for _ in machine.reports(plan):
                 pass
 
 

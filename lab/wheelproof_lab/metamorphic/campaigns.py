@@ -9,23 +9,37 @@ from wheelproof_lab.metamorphic.answers import DrivenCase
 from wheelproof_lab.metamorphic.campaign import Campaign, Counts
 from wheelproof_lab.metamorphic.recording import Recording
 from wheelproof_lab.metamorphic.relations import Metamorphic
-from wheelproof_spec.app.parts import machines, served_components
+from wheelproof_lab.metamorphic.spoilers import (
+    accumulator,
+    buffer_pool,
+    purgatory,
+    replication,
+    timer,
+)
 from wheelproof_spec.app.recorded import history_checker, judge_lines
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components import registry
-from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
-from wheelproof_spec.fuzz.judged_bursts import KeptHistory, kept_histories
-from wheelproof_spec.fuzz.order import FuzzOrder
+from wheelproof_spec.components.registry import machines, served_components
 
+CAMPAIGNS: Mapping[str, Metamorphic] = {
+    "timer": timer.METAMORPHIC,
+    "purgatory": purgatory.METAMORPHIC,
+    "replication": replication.METAMORPHIC,
+    "buffer_pool": buffer_pool.METAMORPHIC,
+    "accumulator": accumulator.METAMORPHIC,
+}
+"""The spoilers and profiles that each component adds to a campaign."""
 CASES_OF_A_PART = 5
 """The number of cases of the reference that a part of a campaign records."""
 _MOST_LINES = 60
@@ -42,11 +56,6 @@ class Part:
     cases: int = CASES_OF_A_PART
 
 
-def campaigns() -> Mapping[str, Metamorphic]:
-    """Return the spoilers and profiles that each component adds to a campaign."""
-    return registry.Part[Metamorphic]("spoilers", "METAMORPHIC", Metamorphic).by_component()
-
-
 def parts_of(component: str, profiles: tuple[str, ...], seed: int) -> Iterator[Part]:
     """Yield the parts of a campaign without end, one profile after the other."""
     for number in count():
@@ -56,7 +65,7 @@ def parts_of(component: str, profiles: tuple[str, ...], seed: int) -> Iterator[P
 
 def run_part(part: Part) -> Counts:
     """Run a part of a campaign and return its counts."""
-    campaign = Campaign(campaigns()[part.component], part.profile, judged)
+    campaign = Campaign(CAMPAIGNS[part.component], part.profile, judged)
     recorded = list(recordings(part))
     for number, recording in enumerate(recorded):
         campaign.run(recording, f"{part.seed} {number}")
@@ -71,7 +80,7 @@ def run_recorded(recording: Recording, profile: str, seed: int) -> Counts:
 
     No clause is broken in it: that needs the promises in the headers of the reference's histories.
     """
-    component = campaigns()[recording.header.component]
+    component = CAMPAIGNS[recording.header.component]
     varied = replace(component, spoilers=(), profiles={profile: _as_it_is})
     campaign = Campaign(varied, profile, judged)
     campaign.run(recording, f"{seed} {recording.header.history}")
@@ -125,9 +134,16 @@ def recordings(part: Part) -> Iterator[Recording]:
     machine = machines()[component]
     # Controlled threads repeat their schedule; real threads do not.
     threads = "controlled" if "controlled" in machine.threads else "real"
-    order = FuzzOrder(threads=threads, cases=part.cases, seed=seed)
-    with kept_histories() as kept, drawn_by(PlainDrawing(shrinks=False)):
-        next(iter(machine.reports(order)))
+    kept: list[KeptHistory] = []
+    plan = FuzzPlan(
+        threads=threads,
+        cases=part.cases,
+        seed=seed,
+        shrink_seconds=0,
+        seed_per_case=True,
+        keep=kept.append,
+    )
+    next(iter(machine.reports(plan)))
     definition = registry.definition_of(component)
     happens = frozenset(operation.name for operation in definition.operations if operation.happens)
     for number, history in enumerate(kept):
@@ -178,7 +194,7 @@ def clauses_on(component: str, wire: Wire) -> list[Clause]:
 
 def require_components(names: Sequence[str]) -> tuple[str, ...]:
     """Return the named components, or all; raise UsageError for an unknown name."""
-    known = tuple(campaigns())
+    known = tuple(CAMPAIGNS)
     for name in names:
         if name not in known:
             raise UsageError(unknown("COMPONENT", name, known))

@@ -14,15 +14,14 @@ from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration
 from wheelproof_spec.app.laboratory import laboratory
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.app.verbs.explore import check_result as explored_result
 from wheelproof_spec.app.verbs.fuzz import check_result
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
-from wheelproof_spec.fuzz.order import FuzzOrder
+from wheelproof_spec.base.suite import SHRINK_SECONDS, FuzzPlan
+from wheelproof_spec.components.registry import machines
 
 SCHEDULES_OF_A_SEED = 50
 """The number of schedules of a program that one seed draws."""
@@ -61,10 +60,16 @@ def fuzz_target(machine: str, threads: str, bug: str | None = None) -> Target:
     command = f"wheelproof fuzz {machine} --threads {threads}{option} --case {{seed}}"
 
     def reports(seed: int, *, shrinks: bool) -> list[FuzzReport]:
-        order = FuzzOrder(threads=threads, cases=1, seed=seed, repeat=command)
-        with drawn_by(PlainDrawing(shrinks=shrinks)):
-            variant = None if bug is None else _variant(machine, bug)
-            return list(machines()[machine].reports(order, variant))
+        plan = FuzzPlan(
+            threads=threads,
+            cases=1,
+            seed=seed,
+            repeat=command,
+            shrink_seconds=SHRINK_SECONDS if shrinks else 0,
+            seed_per_case=True,
+        )
+        variant = None if bug is None else _variant(machine, bug)
+        return list(machines()[machine].reports(plan, variant))
 
     def run(seed: int) -> SeedOutcome:
         found = reports(seed, shrinks=False)

@@ -3,8 +3,8 @@
 import sys
 from importlib.metadata import version
 
-from wheelproof_spec.app.parts import served_components
 from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.components.registry import served_components
 from wheelproof_spec.drive.driver.serve import serve
 
 

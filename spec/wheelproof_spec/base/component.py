@@ -167,6 +167,10 @@ class ComponentDefinition(Generic[CallT_co, SeenT_co]):
     vectors: VectorSteps | None = None
     """What the steps of vectors expect; None if there are no vectors."""
 
+    def title(self) -> str:
+        """Return what the names of its clauses begin with, such as `BufferPool`."""
+        return next(iter(self.clauses)).partition(".")[0]
+
     def operations_on(self, wire: Wire) -> tuple[Operation, ...]:
         """Return the operations on a wire."""
         return tuple(operation for operation in self.operations if operation.wire & wire)

@@ -1,6 +1,5 @@
 """How a component is driven: its judge, its named cases, its random cases."""
 
-import math
 import random
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,11 @@ from wheelproof_spec.base.port import CaseJudge, Judge
 from wheelproof_spec.base.results.tally import Tally
 
 if TYPE_CHECKING:
+    from wheelproof_spec.base.history.lines import KeptHistory
     from wheelproof_spec.base.results.fuzz_report import FuzzReport
+
+SHRINK_SECONDS = 60.0
+"""The default limit for shrinking a failure, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,20 +36,32 @@ def _told(report: "FuzzReport") -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzPlan:
-    """A number of random cases, with consecutive seeds.
+    """A run of random cases, whatever is fuzzed.
 
-    `seed` is the seed of the first case, and `repeat` the command that repeats the run.
+    `cases` is the size of a batch, and `seed` its seed; the cases of one thread have consecutive
+    seeds. Batches are run for `seconds` (None: one batch). `repeat` is the command that repeats a
+    failure, with ``{seed}`` in it.
 
-    A failing case is first reported to `tell`, then shrunk for at most `shrink_seconds`. Once
-    `stopped` returns True, no more cases are run.
+    `tell` gets a report after each batch, and one of a failure as soon as it is found. Then the
+    failing case is shrunk for at most `shrink_seconds` (0: not at all). Once `stopped` returns
+    True, no more cases are run.
+
+    `threads` is none, real or controlled. With one thread, `profile` judges (None: that of the
+    reference). With several, Hypothesis's engine draws a batch, and learns from case to case; with
+    `seed_per_case` each seed gives one case, wherever it is run. `keep` gets each judged history.
     """
 
     cases: int
     seed: int
-    repeat: str
-    shrink_seconds: float = math.inf
+    repeat: str = ""
+    seconds: float | None = None
+    shrink_seconds: float = SHRINK_SECONDS
     stopped: Callable[[], bool] = _never
     tell: "Callable[[FuzzReport], object]" = _told
+    threads: str = "none"
+    profile: str | None = None
+    seed_per_case: bool = False
+    keep: "Callable[[KeptHistory], object] | None" = None
 
 
 DrawnStep = tuple[str, tuple[int, ...]]

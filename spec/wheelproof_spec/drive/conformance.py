@@ -160,7 +160,7 @@ class _Run:
             return
         if self._troubles or self.open_question is not None:
             return
-        fuzz_plan = FuzzPlan(cases=plan.cases, seed=plan.seed, repeat="")
+        fuzz_plan = FuzzPlan(cases=plan.cases, seed=plan.seed, shrink_seconds=math.inf)
         lifted = LiftedLimits(
             self._suite,
             plan.driver,
@@ -290,7 +290,7 @@ class _Run:
                 # With the seed of the case in which the driver failed, it would fail again.
                 left, seed = self._plan.cases - cases, self._plan.seed + cases
                 shrinking = 0.0 if self._plan.first_failure else math.inf
-                plan = FuzzPlan(cases=left, seed=seed, repeat="", shrink_seconds=shrinking)
+                plan = FuzzPlan(cases=left, seed=seed, shrink_seconds=shrinking)
                 report = fuzz(self._suite, self._port, self._profile, self._tally, plan)
                 found, cases, steps = report.failure, cases + report.cases, steps + report.steps
                 if self._session.failure is not None:

@@ -3,6 +3,7 @@
 Also whether cases that fail by one profile pass by another; they are driven again to find out.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ class OtherProfiles:
         self._suite = suite
         self._port = port
         self._wire = DrivenWire(suite.definition)
-        self._plan = FuzzPlan(cases=cases, seed=seed, repeat="")
+        self._plan = FuzzPlan(cases=cases, seed=seed, shrink_seconds=math.inf)
 
     def find(self, tallies: Mapping[str, Tally], failed: Iterable[Sequence[str]]) -> str | None:
         """Return the first of the profiles by which all cases pass, including those in `failed`.

@@ -34,10 +34,11 @@ class BurstError(Exception):
         )
 
 
-def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]]) -> list[Answer]:
+def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]], of: str) -> list[Answer]:
     """Run each program on its own thread, all at once, and return the results of the calls.
 
-    Raises BurstError if a thread does not end or if a call raises.
+    Raises BurstError if a thread does not end or if a call raises; it names a rule of what `of` is,
+    as in `Timer.EveryCallReturns`.
     """
     answers: list[Answer] = []
     errors: list[str] = []
@@ -64,9 +65,9 @@ def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]]) -> list[Answer
     stuck = [thread.name for thread in threads if thread.is_alive()]
     if stuck:
         observed = f"{', '.join(stuck)} do not end\n{_where_threads_stand()}"
-        raise BurstError("Timer.EveryCallReturns", "every call returns", observed)
+        raise BurstError(f"{of}.EveryCallReturns", "every call returns", observed)
     if errors:
-        raise BurstError("Timer.NoCallFails", "no call raises", "\n".join(errors))
+        raise BurstError(f"{of}.NoCallFails", "no call raises", "\n".join(errors))
     return answers
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Protocol, TypeVar, Unpack, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.fuzz.engine import Recorder, run_machine
-from wheelproof_spec.fuzz.order import Batch
 from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
 
 _MAX_THREADS = 4
@@ -45,16 +45,16 @@ def run_burst_fuzz(
     make_subject: Callable[[ThreadedCase], SubjectT],
     setups: st.SearchStrategy[Setup],
     bursts: Callable[[SubjectT], st.SearchStrategy[Burst]],
+    plan: FuzzPlan,
     steps_per_case: int = _BURSTS_OF_A_CASE,
-    **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Run drawn bursts on the subjects that `make_subject` makes; see `run_machine`."""
     return run_machine(
         name,
         lambda recorder: _burst_machine(make_subject, setups, bursts, recorder),
+        plan,
         run_threaded_case=partial(_run_case, make_subject),
         steps_per_case=steps_per_case,
-        **batch,
     )
 
 

@@ -6,9 +6,7 @@ over computers. The state machines are the same.
 """
 
 import random
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import Protocol, cast
 
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
@@ -20,6 +18,7 @@ from hypothesis.stateful import (
 )
 
 from wheelproof_spec.base.results.fuzz_report import ContractViolationError
+from wheelproof_spec.base.suite import FuzzPlan
 
 BYTES_OF_A_CASE = 8_192
 """The most bytes that Hypothesis lets a case draw."""
@@ -119,20 +118,10 @@ _SETTINGS = settings(
         HealthCheck.too_slow,
     ),
 )
-_current: ContextVar[Drawing] = ContextVar("drawing")
-_BY_HYPOTHESIS = HypothesisDrawing()
 
 
-def current_drawing() -> Drawing:
-    """Return the drawing of the innermost `drawn_by`, or else Hypothesis's."""
-    return _current.get(_BY_HYPOTHESIS)
-
-
-@contextmanager
-def drawn_by(drawing: Drawing) -> Generator[None]:
-    """Let every machine that runs inside the block take its cases from `drawing`."""
-    token = _current.set(drawing)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+def drawing_of(plan: FuzzPlan) -> Drawing:
+    """Return the drawing that a plan asks for."""
+    if plan.seed_per_case:
+        return PlainDrawing(shrinks=plan.shrink_seconds > 0)
+    return HypothesisDrawing()

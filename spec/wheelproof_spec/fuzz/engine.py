@@ -12,11 +12,15 @@ from hypothesis.stateful import RuleBasedStateMachine
 
 from wheelproof_spec.base.results.fuzz_report import ContractViolationError, FuzzFailure, FuzzReport
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.fuzz.drawing import Drawing, current_drawing
-from wheelproof_spec.fuzz.patience import EnoughError, Patience, current_patience
+from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.fuzz.drawing import Drawing, drawing_of
 from wheelproof_spec.fuzz.threaded_case import Burst, Run, ThreadedCase, shrink
 
 STEPS_PER_CASE = 50
+
+
+class EnoughError(BaseException):
+    """Ends a batch between two cases; no defect, so Hypothesis and the machines let it through."""
 
 
 def _do_nothing() -> None:
@@ -95,53 +99,46 @@ class Recorder:
 def run_machine(
     name: str,
     machine: Callable[[Recorder], type[RuleBasedStateMachine]],
+    plan: FuzzPlan,
     *,
-    cases: int,
-    seed: int,
-    seconds: float | None = None,
-    repeat: str = "",
-    progress: Callable[[FuzzReport], None] | None = None,
     run_threaded_case: Run | None = None,
     steps_per_case: int = STEPS_PER_CASE,
 ) -> FuzzReport:
-    """Run `cases` cases of the machine; with `seconds`, batch after batch until that time is over.
+    """Run a batch of cases of the machine, or as many batches as the plan has time for.
 
     The batch number is added to the seed, so `--seed` of a failure's own batch repeats it alone.
-    `repeat` is the command that repeats a batch, with `{seed}` in it. `progress` gets a report
-    after each batch, and one of a failure as soon as it is found. Then the failure is shrunk,
-    within the current `Patience`. A failure of a machine with real threads is shrunk by running
+    A failure of a machine with real threads is shrunk by running
     smaller cases with `run_threaded_case`, since Hypothesis gives up on a failure that does not
     repeat.
     """
     started = time.monotonic()
-    drawing, patience = current_drawing(), current_patience()
+    drawing = drawing_of(plan)
     total = Recorder()
-    batch_seed = seed
+    batch_seed = plan.seed
 
     def report(recorder: Recorder, *, shrunk: bool) -> FuzzReport:
         made = FuzzReport(
             machine=name,
-            seed=seed,
+            seed=plan.seed,
             cases=total.cases + recorder.cases,
             steps=total.steps + recorder.steps,
             seconds=time.monotonic() - started,
-            failure=recorder.failure(repeat.format(seed=batch_seed), shrunk=shrunk),
+            failure=recorder.failure(plan.repeat.format(seed=batch_seed), shrunk=shrunk),
             calls=total.calls + recorder.calls,
-            interrupted=patience.stopped(),
+            interrupted=plan.stopped(),
         )
-        if progress is not None:
-            progress(made)
+        plan.tell(made)
         return made
 
     while True:
         batch = _Batch(
-            patience,
+            plan,
             lambda recorder: report(recorder, shrunk=False),
             run_threaded_case if drawing.shrinks else None,
         )
-        batch.run(drawing, machine(batch.recorder), batch_seed, cases, steps_per_case)
+        batch.run(drawing, machine(batch.recorder), batch_seed, plan.cases, steps_per_case)
         done = report(batch.recorder, shrunk=True)
-        over = seconds is None or done.seconds >= seconds
+        over = plan.seconds is None or done.seconds >= plan.seconds
         if done.failure is not None or done.interrupted or over:
             return done
         total.cases, total.steps, total.calls = done.cases, done.steps, Counter(done.calls)
@@ -153,12 +150,12 @@ class _Batch:
 
     def __init__(
         self,
-        patience: Patience,
+        plan: FuzzPlan,
         report: Callable[[Recorder], object],
         run_threaded_case: Run | None,
     ) -> None:
         self.recorder = Recorder(found=self._found, enough=self._enough)
-        self._patience = patience
+        self._plan = plan
         self._report = report
         self._run_threaded_case = run_threaded_case
         self._deadline = math.inf
@@ -188,10 +185,10 @@ class _Batch:
 
     def _found(self) -> None:
         self._report(self.recorder)
-        self._deadline = time.monotonic() + self._patience.shrink_seconds
+        self._deadline = time.monotonic() + self._plan.shrink_seconds
 
     def _goes_on(self) -> bool:
-        return not self._patience.stopped() and time.monotonic() < self._deadline
+        return not self._plan.stopped() and time.monotonic() < self._deadline
 
     def _enough(self) -> bool:
         # Hypothesis does not shrink cases of real threads.

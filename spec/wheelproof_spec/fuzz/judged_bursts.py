@@ -1,44 +1,24 @@
 """Bursts of real threads, recorded and judged like every other history."""
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 
 import wheelproof
 from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.component import Config
 from wheelproof_spec.base.history.judging import RecordedComponent
-from wheelproof_spec.base.history.lines import HISTORY, Clock, HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.base.history.lines import (
+    HISTORY,
+    Clock,
+    HistoryEnd,
+    HistoryHeader,
+    KeptHistory,
+)
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 from wheelproof_spec.history.run import HistoryChecker
 
 _HISTORY = "burst"
-
-
-@dataclass(slots=True)
-class KeptHistory:
-    """A judged history; `rests` has the numbers of lines after which no call was in progress."""
-
-    header: HistoryHeader[object]
-    ops: list[HistoryOp[object]] = field(default_factory=list[HistoryOp[object]])
-    rests: list[int] = field(default_factory=list[int])
-
-
-_kept: ContextVar[list[KeptHistory] | None] = ContextVar("kept", default=None)
-
-
-@contextmanager
-def kept_histories() -> Generator[list[KeptHistory]]:
-    """Collect the histories of all bursts that are judged inside the block."""
-    found: list[KeptHistory] = []
-    token = _kept.set(found)
-    try:
-        yield found
-    finally:
-        _kept.reset(token)
 
 
 class JudgedBursts:
@@ -52,10 +32,12 @@ class JudgedBursts:
         clock: Clock = "monotonic_ns",
         profile: str | None = None,
         process: Callable[[], str] | None = None,
+        keep: Callable[[KeptHistory], object] | None = None,
     ) -> None:
         """Begin the history of an object with the configuration `config` and the given `profile`.
 
-        `process` returns the name of the current thread, if it is no OS thread.
+        `process` returns the name of the current thread, if it is no OS thread. `keep` gets the
+        history, which is filled while it is judged.
         """
         self.recorder = LoadRecorder(_HISTORY, process)
         header: HistoryHeader[object] = HistoryHeader(
@@ -70,12 +52,12 @@ class JudgedBursts:
         self._checker = HistoryChecker(
             header, component, profile or component.definition.profiles[0]
         )
+        self._of = component.definition.title()
         self._ops = 0
         self._history = KeptHistory(header)
-        kept = _kept.get()
-        self._keeps = kept is not None
-        if kept is not None:
-            kept.append(self._history)
+        self._keeps = keep is not None
+        if keep is not None:
+            keep(self._history)
 
     def run(
         self,
@@ -86,7 +68,7 @@ class JudgedBursts:
 
         The calls of `programs`, one program for each thread, and `settle` record themselves.
         """
-        return self.judge(lambda: run_burst(programs), settle)
+        return self.judge(lambda: run_burst(programs, self._of), settle)
 
     def judge(
         self, burst: Callable[[], object], settle: Callable[[], None] | None = None

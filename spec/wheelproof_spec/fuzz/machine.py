@@ -7,8 +7,7 @@ from typing import Generic, TypeVar
 from wheelproof_spec.base.component import CallT, Request, SeenT
 from wheelproof_spec.base.port import Port
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.base.suite import Suite
-from wheelproof_spec.fuzz.order import Batch, FuzzOrder
+from wheelproof_spec.base.suite import FuzzPlan, Suite
 
 VariantT = TypeVar("VariantT")
 
@@ -25,7 +24,7 @@ class Machine(Generic[VariantT, CallT, SeenT]):
     profile: str
     sound: VariantT
     port: Callable[[VariantT], Port[CallT, SeenT]]
-    parts: Mapping[str, Sequence[Callable[[VariantT, Batch], FuzzReport]]] = field(compare=False)
+    parts: Mapping[str, Sequence[Callable[[VariantT, FuzzPlan], FuzzReport]]] = field(compare=False)
 
     @property
     def name(self) -> str:
@@ -37,19 +36,19 @@ class Machine(Generic[VariantT, CallT, SeenT]):
         """The kinds of threads."""
         return ("none", *self.parts)
 
-    def reports(self, order: FuzzOrder, variant: VariantT | None = None) -> Iterator[FuzzReport]:
+    def reports(self, plan: FuzzPlan, variant: VariantT | None = None) -> Iterator[FuzzReport]:
         """Yield a report for each part; without a `variant` the reference itself is fuzzed."""
         from wheelproof_spec.fuzz.one_thread import fuzz_with_one_thread
 
         fuzzed = self.sound if variant is None else variant
-        if order.threads == "none":
-            profile = order.profile or self.profile
-            yield fuzz_with_one_thread(self.suite, self.port(fuzzed), profile, **order.batch())
+        if plan.threads == "none":
+            profile = plan.profile or self.profile
+            yield fuzz_with_one_thread(self.suite, self.port(fuzzed), profile, plan)
             return
-        parts = self.parts[order.threads]
-        share = None if order.seconds is None else order.seconds / len(parts)
+        parts = self.parts[plan.threads]
+        share = None if plan.seconds is None else plan.seconds / len(parts)
         for part in parts:
-            yield part(fuzzed, replace(order, seconds=share).batch())
+            yield part(fuzzed, replace(plan, seconds=share))
 
 
 AnyMachine = Machine[object, Request, object]

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Generic, TypeVar, Unpack
+from typing import Generic, TypeVar
 
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import BrokenDownError, Port, RefusedError, outcome_of
@@ -16,9 +16,6 @@ from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan, Suite
 from wheelproof_spec.drive.drawn_cases import fuzz
-from wheelproof_spec.fuzz.drawing import current_drawing
-from wheelproof_spec.fuzz.order import Batch
-from wheelproof_spec.fuzz.patience import current_patience
 
 Call = TypeVar("Call", bound=Request)
 Seen = TypeVar("Seen")
@@ -47,19 +44,15 @@ def fuzz_with_one_thread(
     suite: Suite[Call, Seen],
     port: Port[Call, Seen],
     profile: str,
+    plan: FuzzPlan,
     *,
     tally: Tally | None = None,
-    **batch: Unpack[Batch],
 ) -> FuzzReport:
-    """Drive `port` through `cases` random cases and judge it by `profile`.
+    """Drive `port` through random cases and judge it by `profile`.
 
-    Each case has its own seed, one more than that of the case before. With `seconds`, batches of
-    `cases` are run until that time is over. `repeat` is the command that repeats a batch, with
-    `{seed}` in it. `progress` gets a report after each batch, and one of a failure as soon as it is
-    found.
+    Each case has its own seed, one more than that of the case before.
     """
-    started, patience = time.monotonic(), current_patience()
-    seed, seconds, progress = batch["seed"], batch.get("seconds"), batch.get("progress")
+    started = time.monotonic()
     cases = steps = 0
     calls = Counter[str]()
 
@@ -67,29 +60,21 @@ def fuzz_with_one_thread(
         whole = replace(
             found,
             machine=f"{suite.definition.name}, sequential",
-            seed=seed,
+            seed=plan.seed,
             cases=cases + found.cases,
             steps=steps + found.steps,
             seconds=time.monotonic() - started,
             calls=calls + Counter(found.calls),
-            interrupted=patience.stopped(),
+            interrupted=plan.stopped(),
         )
-        if progress is not None:
-            progress(whole)
+        plan.tell(whole)
         return whole
 
-    plan = FuzzPlan(
-        cases=batch["cases"],
-        seed=seed,
-        repeat=batch.get("repeat", ""),
-        shrink_seconds=patience.shrink_seconds if current_drawing().shrinks else 0,
-        stopped=patience.stopped,
-        tell=report,
-    )
+    batch = replace(plan, tell=report)
     while True:
-        done = report(fuzz(suite, InProcess(port), profile, tally or Tally(), plan))
-        over = seconds is None or done.seconds >= seconds
+        done = report(fuzz(suite, InProcess(port), profile, tally or Tally(), batch))
+        over = plan.seconds is None or done.seconds >= plan.seconds
         if done.failure is not None or done.interrupted or over:
             return done
         cases, steps, calls = done.cases, done.steps, Counter(done.calls)
-        plan = replace(plan, seed=plan.seed + plan.cases)
+        batch = replace(batch, seed=batch.seed + batch.cases)

@@ -17,8 +17,8 @@ from wheelproof_lab.__main__ import main
 from wheelproof_lab.metamorphic import verb as metamorphic
 from wheelproof_lab.metamorphic.campaign import Campaign, Counts, unspoilt
 from wheelproof_lab.metamorphic.campaigns import (
+    CAMPAIGNS,
     Part,
-    campaigns,
     clauses_on,
     judged,
     recordings,
@@ -51,7 +51,7 @@ def test_a_few_histories_of_each_component_agree(component: str, profile: str) -
     counts = run_part(Part(component=component, profile=profile, seed=_SEED, cases=cases))
     assert counts.disagreements == []
     assert counts.found == counts.spoilt
-    spoilers = campaigns()[component].spoilers
+    spoilers = CAMPAIGNS[component].spoilers
     assert {*counts.found} == {str(one.clause) for one in spoilers if one.is_for(profile)}
 
 
@@ -66,7 +66,7 @@ def test_many_histories_of_each_component_agree(capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_every_recorded_clause_has_a_spoiler(component: str) -> None:
-    added = campaigns()[component]
+    added = CAMPAIGNS[component]
     assert unspoilt(added, clauses_on(component, Wire.RECORDED)) == set()
     assert {*added.profiles} == {*definition_of(component).profiles}
 
@@ -99,11 +99,11 @@ def test_the_last_campaign_broke_and_found_every_clause(component: str) -> None:
     for profile, one in profiles.items():
         assert one["disagreements"] == 0
         named.update(one["named"])
-        for spoiler in campaigns()[component].spoilers:
+        for spoiler in CAMPAIGNS[component].spoilers:
             if spoiler.is_for(profile):
                 broken, found = one["clauses"][str(spoiler.clause)]
                 assert broken == found > 0, spoiler.clause
-    by_hand = campaigns()[component].by_hand
+    by_hand = CAMPAIGNS[component].by_hand
     assert {*clauses_on(component, Wire.DRIVEN)} - {*by_hand} <= {*named}
     texts = [path.read_text(encoding="utf-8") for path in project_files() if path.suffix == ".py"]
     for test in by_hand.values():
@@ -153,7 +153,7 @@ def test_a_wrong_judge_is_caught(
     judge: Callable[[Recording], RunVerdict], relation: Relation, variation: str, tmp_path: Path
 ) -> None:
     part = Part(component="timer", profile="kafka", seed=_SEED, cases=2)
-    campaign = Campaign(campaigns()["timer"], "kafka", judge)
+    campaign = Campaign(CAMPAIGNS["timer"], "kafka", judge)
     for number, recording in enumerate(recordings(part)):
         campaign.run(recording, str(number))
     found = next(one for one in campaign.counts.disagreements if one.variation == variation)
@@ -171,7 +171,7 @@ def test_a_kept_disagreement_fails_unless_it_is_known(
 ) -> None:
     part = Part(component="timer", profile="kafka", seed=_SEED, cases=1)
     recording = next(recordings(part))
-    campaign = Campaign(campaigns()["timer"], "kafka", _passes_all)
+    campaign = Campaign(CAMPAIGNS["timer"], "kafka", _passes_all)
     campaign.run(recording, "0")
     name, text = kept(campaign.counts.disagreements[0], 0)
     document = json.loads(text)
@@ -188,7 +188,7 @@ def test_a_kept_disagreement_fails_unless_it_is_known(
 def test_a_disagreement_is_printed_with_the_command_that_repeats_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = Campaign(campaigns()["timer"], "kafka", _passes_all)
+    found = Campaign(CAMPAIGNS["timer"], "kafka", _passes_all)
     found.run(next(recordings(Part(component="timer", profile="kafka", seed=_SEED, cases=1))), "0")
 
     def parts(*_: object) -> Iterator[Counts]:
@@ -264,6 +264,6 @@ def test_bad_arguments_end_in_a_sentence(
 def test_a_variation_draws_the_same_from_the_same_seed() -> None:
     part = Part(component="timer", profile="kafka", seed=_SEED, cases=1)
     recording = next(recordings(part))
-    for spoiler in campaigns()["timer"].spoilers:
+    for spoiler in CAMPAIGNS["timer"].spoilers:
         first, second = (spoiler.spoil(recording, Random(5)) for _ in range(2))
         assert first == second

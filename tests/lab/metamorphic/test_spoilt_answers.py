@@ -5,14 +5,13 @@ import random
 import pytest
 
 from support import seeds
-from wheelproof_spec.app.parts import served_components
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.base.suite import AnySuite, Scenario
-from wheelproof_spec.components.registry import suites
+from wheelproof_spec.components.registry import served_components, suites
 
 pytestmark = pytest.mark.slow
 

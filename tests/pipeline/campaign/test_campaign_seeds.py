@@ -10,8 +10,8 @@ from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.campaign.ledger import CampaignManifest, Failure, TargetEntry
 from wheelproof_spark.campaign.seed_ranges import joined, missing, seed_range, size
 from wheelproof_spark.campaign.targets import find_target, selected_targets, targets_of_bug
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.components.registry import machines
 
 
 def test_ranges_are_sets_of_seeds() -> None:

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from support.checkout import ROOT
-from wheelproof_spec.app.parts import served_components
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import AnyDefinition, Capability, Request
 from wheelproof_spec.base.port import BrokenDownError, RefusedError, first_violation, outcome_of
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan
-from wheelproof_spec.components.registry import suites
+from wheelproof_spec.components.registry import served_components, suites
 from wheelproof_spec.drive.drawn_cases import fuzz
 from wheelproof_spec.drive.named_cases import lacking
 

@@ -14,6 +14,7 @@ from wheelproof_explore.strategies.drawn import keep_running
 from wheelproof_lab.bugs.known_bug import find_bug
 from wheelproof_lab.bugs.timer import BUGS
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.timer.fuzz.machine import MACHINE
 from wheelproof_spec.fuzz.burst import BurstError
 from wheelproof_spec.fuzz.controlled_threads import (
@@ -21,7 +22,6 @@ from wheelproof_spec.fuzz.controlled_threads import (
     burst_line,
     drawn_schedule,
 )
-from wheelproof_spec.fuzz.order import FuzzOrder
 
 _SEED = 20_261_120
 _SWITCH = 1
@@ -139,9 +139,9 @@ def test_a_call_that_raises_breaks_a_rule() -> None:
 
 
 def _fuzz(bug: str | None, cases: int, seed: int = _SEED) -> FuzzReport:
-    order = FuzzOrder(threads="controlled", cases=cases, seed=seed)
+    plan = FuzzPlan(threads="controlled", cases=cases, seed=seed)
     variant = None if bug is None else find_bug(BUGS, bug).variant()
-    [report] = MACHINE.reports(order, variant)
+    [report] = MACHINE.reports(plan, variant)
     return report
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import (
     WHEELPROOF,
@@ -11,7 +12,6 @@ from wheelproof_spec.components.purgatory.component import (
     PurgatoryObservation,
 )
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
-from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
 from wheelproof_spec.fuzz.one_thread import fuzz_with_one_thread
 
 
@@ -23,7 +23,7 @@ class _BreaksDown(ReferencePurgatoryPort):
 
 
 def test_an_error_that_is_no_refusal_is_a_failure() -> None:
-    report = fuzz_with_one_thread(PURGATORY, _BreaksDown(), WHEELPROOF, cases=50, seed=1)
+    report = fuzz_with_one_thread(PURGATORY, _BreaksDown(), WHEELPROOF, FuzzPlan(cases=50, seed=1))
     assert report.failure is not None
     assert report.failure.violation.rule == "EveryCallReturns"
     assert "ValueError: no operation is forced here" in report.failure.violation.observed
@@ -33,10 +33,8 @@ def test_an_error_that_is_no_refusal_is_a_failure() -> None:
 @pytest.mark.parametrize("shrinks", [True, False])
 def test_a_failure_is_told_of_before_it_is_made_smaller(*, shrinks: bool) -> None:
     told: list[FuzzReport] = []
-    with drawn_by(PlainDrawing(shrinks=shrinks)):
-        done = fuzz_with_one_thread(
-            PURGATORY, _BreaksDown(), WHEELPROOF, cases=50, seed=1, progress=told.append
-        )
+    plan = FuzzPlan(cases=50, seed=1, tell=told.append, shrink_seconds=60 if shrinks else 0)
+    done = fuzz_with_one_thread(PURGATORY, _BreaksDown(), WHEELPROOF, plan)
     first, last = (one.failure for one in told)
     assert first is not None
     assert last == done.failure
@@ -48,12 +46,11 @@ def test_a_failure_is_told_of_before_it_is_made_smaller(*, shrinks: bool) -> Non
 def test_batches_go_on_behind_the_cases_before() -> None:
     told: list[FuzzReport] = []
     port = ReferencePurgatoryPort()
-    done = fuzz_with_one_thread(
-        PURGATORY, port, WHEELPROOF, cases=5, seed=3, seconds=1e-9, progress=told.append
-    )
+    plan = FuzzPlan(cases=5, seed=3, seconds=1e-9, tell=told.append)
+    done = fuzz_with_one_thread(PURGATORY, port, WHEELPROOF, plan)
     assert [one.cases for one in told] == [5] == [done.cases]
     alone = [
-        fuzz_with_one_thread(PURGATORY, port, WHEELPROOF, cases=1, seed=seed)
+        fuzz_with_one_thread(PURGATORY, port, WHEELPROOF, FuzzPlan(cases=1, seed=seed))
         for seed in range(3, 8)
     ]
     assert done.steps == sum(one.steps for one in alone)

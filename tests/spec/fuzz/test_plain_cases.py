@@ -4,11 +4,10 @@ import pytest
 
 from wheelproof_lab.bugs.catalog import variant_of
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.verdicts import ExitCode
-from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
-from wheelproof_spec.fuzz.order import FuzzOrder
+from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.components.registry import machines
 
 _BUG = "KAFKA-2226/no-cancelled-test"
 
@@ -16,10 +15,16 @@ _BUG = "KAFKA-2226/no-cancelled-test"
 def _report(
     machine: str, threads: str, seed: int, cases: int, bug: str | None = None
 ) -> FuzzReport:
-    order = FuzzOrder(threads=threads, cases=cases, seed=seed, repeat="seed {seed}")
-    with drawn_by(PlainDrawing(shrinks=False)):
-        variant = None if bug is None else variant_of(machine, bug)
-        [report] = machines()[machine].reports(order, variant)
+    plan = FuzzPlan(
+        threads=threads,
+        cases=cases,
+        seed=seed,
+        repeat="seed {seed}",
+        shrink_seconds=0,
+        seed_per_case=True,
+    )
+    variant = None if bug is None else variant_of(machine, bug)
+    [report] = machines()[machine].reports(plan, variant)
     return report
 
 

@@ -1,1 +1,1 @@
-"""What breaks one clause of a right history, a file a component."""
+"""What breaks one clause of a right history of a component, and what may be varied of it."""

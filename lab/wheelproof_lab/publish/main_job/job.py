@@ -10,11 +10,11 @@ from wheelproof_lab.prove.contracts.prove import prove_all
 from wheelproof_lab.publish.main_job import kafka
 from wheelproof_lab.publish.main_job.pipeline import pipeline_section
 from wheelproof_lab.publish.main_job.sections import JobReport, Section
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.app.verbs.fuzz import check_result
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.fuzz.order import FuzzOrder
+from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.components.registry import machines
 from wheelproof_spec.tlc.judging.runner import RunSettings, run_models
 from wheelproof_spec.tlc.manifest.loader import load_manifest
 from wheelproof_spec.tlc.manifest.model import Kind, Tier
@@ -69,14 +69,14 @@ def _fuzz_section(seed: int, report: Reporter) -> Section:
     timer, reports = machines()["timer"], list[FuzzReport]()
     again = f"wheelproof fuzz timer --cases {_CASES_IN_A_BATCH}"
     for threads, share in (("none", 1), ("real", 2)):
-        order = FuzzOrder(
+        plan = FuzzPlan(
             threads=threads,
             cases=_CASES_IN_A_BATCH,
             seed=seed,
             seconds=FUZZ_SECONDS * share / 3,
             repeat=f"{again} --threads {threads} --seed {{seed}}",
         )
-        reports += timer.reports(order)
+        reports += timer.reports(plan)
     return Section(
         title="Fuzzing: the reference against the oracle",
         edge="oracle and reference",

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
+    from wheelproof_spec.base.suite import FuzzPlan
     from wheelproof_spec.fuzz.machine import AnyMachine
-    from wheelproof_spec.fuzz.order import FuzzOrder
 
 # A batch takes a second or two, so that `--seconds` is kept.
 _CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
@@ -74,7 +74,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
-    from wheelproof_spec.app.parts import machines
+    from wheelproof_spec.components.registry import machines
 
     if arguments.case is not None:
         _require_one_case(arguments)
@@ -181,13 +181,8 @@ def _require_one_case(arguments: argparse.Namespace) -> None:
 def _reports(
     arguments: argparse.Namespace, machine: "AnyMachine", seed: int, stopped: Callable[[], bool]
 ) -> "Iterator[FuzzReport]":
-    from wheelproof_spec.fuzz.drawing import PlainDrawing, current_drawing, drawn_by
-    from wheelproof_spec.fuzz.patience import Patience, with_patience
-
-    patience = Patience(shrink_seconds=arguments.shrink_seconds, stopped=stopped)
-    drawing = current_drawing() if arguments.case is None else PlainDrawing(shrinks=True)
-    with with_patience(patience), drawn_by(drawing):
-        yield from machine.reports(_order(arguments, machine, seed), _variant(arguments))
+    plan = _plan(arguments, machine, seed, stopped)
+    return machine.reports(plan, _variant(arguments))
 
 
 def _variant(arguments: argparse.Namespace) -> object:
@@ -197,19 +192,24 @@ def _variant(arguments: argparse.Namespace) -> object:
     return laboratory("a known bug").variant_of(arguments.machine, arguments.bug)
 
 
-def _order(arguments: argparse.Namespace, machine: "AnyMachine", seed: int) -> "FuzzOrder":
-    from wheelproof_spec.fuzz.order import FuzzOrder
+def _plan(
+    arguments: argparse.Namespace, machine: "AnyMachine", seed: int, stopped: Callable[[], bool]
+) -> "FuzzPlan":
+    from wheelproof_spec.base.suite import FuzzPlan
 
     if arguments.threads not in machine.threads:
         known = ", ".join(machine.threads)
         raise UsageError(f"{machine.name} has no threads {arguments.threads!r}; use one of {known}")
-    return FuzzOrder(
+    return FuzzPlan(
         threads=arguments.threads,
         cases=arguments.cases,
         seconds=arguments.seconds,
         seed=seed,
         repeat=_repeat(arguments),
-        progress=None if arguments.quiet else _print_progress,
+        shrink_seconds=arguments.shrink_seconds,
+        stopped=stopped,
+        tell=_say_nothing if arguments.quiet else _print_progress,
+        seed_per_case=arguments.case is not None,
     )
 
 
@@ -221,6 +221,10 @@ def _repeat(arguments: argparse.Namespace) -> str:
     if arguments.bug is not None:
         repeat += f" --bug {arguments.bug}"
     return repeat + (" --seed {seed}" if arguments.case is None else " --case {seed}")
+
+
+def _say_nothing(report: "FuzzReport") -> None:
+    del report
 
 
 def _print_progress(report: "FuzzReport") -> None:

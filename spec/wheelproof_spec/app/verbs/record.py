@@ -14,10 +14,10 @@ from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import COMPONENTS
 
 if TYPE_CHECKING:
-    from wheelproof_spec.app.parts import MakeLoad
     from wheelproof_spec.base.component import Config
     from wheelproof_spec.base.history.lines import HistoryHeader
     from wheelproof_spec.history.recording.callers import Callers
+    from wheelproof_spec.history.recording.load import MakeLoad
 
 _MOST_THREADS = 1000
 """More only wait for each other, and a machine may refuse to start them."""
@@ -126,7 +126,7 @@ def record_history(
 
 
 def _load_of(component: str) -> "MakeLoad":
-    from wheelproof_spec.app.parts import loads
+    from wheelproof_spec.components.registry import loads
 
     known = loads()
     if component not in known:

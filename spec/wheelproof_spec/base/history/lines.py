@@ -1,6 +1,6 @@
 """The lines of a trace, a history and a file of vectors, whatever component they belong to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Generic, Literal, TypeVar
 
 from wheelproof_spec.base.codec.vocabulary import (
@@ -197,3 +197,12 @@ class Vector(Generic[ConfigT, StepT]):
     origin: Origin
     hash: Annotated[Name, About("sha256: of the line without this field, keys sorted")]
     notes: Annotated[Text | Absent, About("the bug that the case is after")] = ABSENT
+
+
+@dataclass(slots=True)
+class KeptHistory:
+    """A judged history; `rests` has the numbers of lines after which no call was in progress."""
+
+    header: HistoryHeader[object]
+    ops: list[HistoryOp[object]] = field(default_factory=list[HistoryOp[object]])
+    rests: list[int] = field(default_factory=list[int])

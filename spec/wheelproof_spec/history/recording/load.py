@@ -30,6 +30,10 @@ class Load(Protocol):
         ...
 
 
+MakeLoad = Callable[[Callers], Load]
+"""Makes the load of a history."""
+
+
 def wait_until_quiet(condition: Callable[[], bool]) -> None:
     """Poll until `condition` holds; raises LoadFailedError if it does not within a time limit."""
     deadline = time.monotonic() + _MOST_S

@@ -14,6 +14,7 @@ from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import Port, UnjudgeableError, first_violation, judge_call
 from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.accumulator.calls import (
     EXPIRED,
     Append,
@@ -130,7 +131,9 @@ def _broken(
             found |= set() if violation is None else {violation.rule}
     if found:
         return found, tally
-    report = fuzz_with_one_thread(ACCUMULATOR, port, WHEELPROOF, tally=tally, cases=30, seed=1)
+    report = fuzz_with_one_thread(
+        ACCUMULATOR, port, WHEELPROOF, FuzzPlan(cases=30, seed=1), tally=tally
+    )
     return set() if report.failure is None else {report.failure.violation.rule}, tally
 
 

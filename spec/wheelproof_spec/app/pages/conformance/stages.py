@@ -8,10 +8,10 @@ import json
 from dataclasses import dataclass
 
 from wheelproof.errors import WheelproofError
-from wheelproof_spec.app.parts import view_of
 from wheelproof_spec.base.drawing import NOTHING, CaseView, Markup
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError, as_object, parse_object
+from wheelproof_spec.components.registry import view_of
 from wheelproof_spec.drive.answers import refusal_fields
 from wheelproof_spec.drive.driver.messages import parse_request
 from wheelproof_spec.drive.result import ConformanceFailure

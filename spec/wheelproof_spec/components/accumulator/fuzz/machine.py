@@ -17,8 +17,10 @@ from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.topic_partition import TopicPartition
 from wheelproof_spec.base.calls import Interrupt
+from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.accumulator.cases import ACCUMULATOR
 from wheelproof_spec.components.accumulator.component import WHEELPROOF, AccumulatorConfig
 from wheelproof_spec.components.accumulator.history import RECORDED
@@ -32,7 +34,6 @@ from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 from wheelproof_spec.fuzz.interruptions import Interruptions
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.order import Batch
 from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
 
 _PARTITIONS = tuple(TopicPartition("topic", number) for number in range(2))
@@ -43,22 +44,29 @@ _PATIENTLY_MS = 600_000
 
 
 def run_threaded_accumulator_fuzz(
-    accumulator_class: type[RecordAccumulator], batch: Batch
+    accumulator_class: type[RecordAccumulator], plan: FuzzPlan
 ) -> FuzzReport:
     """Run bursts of threads on the accumulator of `accumulator_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "accumulator, real threads",
-        partial(AccumulatorUnderTest, accumulator_class),
+        partial(AccumulatorUnderTest, accumulator_class, keep=plan.keep),
         _setups(),
         bursts_of(_calls()),
-        **batch,
+        plan,
     )
 
 
 class AccumulatorUnderTest:
     """An accumulator whose threads record what they do."""
 
-    def __init__(self, accumulator_class: type[RecordAccumulator], case: ThreadedCase) -> None:
+    def __init__(
+        self,
+        accumulator_class: type[RecordAccumulator],
+        case: ThreadedCase,
+        *,
+        keep: Callable[[KeptHistory], object] | None,
+    ) -> None:
+        self._keep = keep
         setup = dict(case.setup)
         self._split_one_in = setup["split_one_in"]
         self._config = AccumulatorConfig(
@@ -88,7 +96,7 @@ class AccumulatorUnderTest:
 
     def _open(self) -> None:
         self._closed = self._aborting = False
-        self._bursts = JudgedBursts(RECORDED, self._config)
+        self._bursts = JudgedBursts(RECORDED, self._config, keep=self._keep)
         with use_runtime(self._runtime):
             pool = BufferPool(self._config.total_memory, _BATCH_SIZE)
             accumulator = self._accumulator_class(pool, reference_config(self._config))

@@ -6,6 +6,7 @@ read: no thread waits then. A new pool replaces a closed one.
 """
 
 import threading
+from collections.abc import Callable
 from functools import partial
 
 from hypothesis import strategies as st
@@ -15,8 +16,10 @@ from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_spec.base.calls import Interrupt
+from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.buffer_pool.cases import BUFFER_POOL
 from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST, PoolConfig
 from wheelproof_spec.components.buffer_pool.history import RECORDED
@@ -27,28 +30,34 @@ from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 from wheelproof_spec.fuzz.interruptions import Interruptions
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.order import Batch
 from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
 
 _TIMEOUTS_MS = {"patiently": 600_000, "hastily": 1, "never": 0}
 """A patient call waits longer than a burst may take: if it gets no memory, the burst is stuck."""
 
 
-def run_threaded_pool_fuzz(pool_class: type[BufferPool], batch: Batch) -> FuzzReport:
+def run_threaded_pool_fuzz(pool_class: type[BufferPool], plan: FuzzPlan) -> FuzzReport:
     """Run bursts of threads on the pool of `pool_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "buffer pool, real threads",
-        partial(PoolUnderTest, pool_class),
+        partial(PoolUnderTest, pool_class, keep=plan.keep),
         _setups(),
         bursts_of(_calls()),
-        **batch,
+        plan,
     )
 
 
 class PoolUnderTest:
     """A pool whose threads record their calls."""
 
-    def __init__(self, pool_class: type[BufferPool], case: ThreadedCase) -> None:
+    def __init__(
+        self,
+        pool_class: type[BufferPool],
+        case: ThreadedCase,
+        *,
+        keep: Callable[[KeptHistory], object] | None,
+    ) -> None:
+        self._keep = keep
         self._pool_class = pool_class
         self._config = PoolConfig(**dict(case.setup))
         self._failing = threading.local()
@@ -67,7 +76,7 @@ class PoolUnderTest:
 
     def _open(self) -> None:
         self._closed = False
-        self._bursts = JudgedBursts(RECORDED, self._config)
+        self._bursts = JudgedBursts(RECORDED, self._config, keep=self._keep)
         with use_runtime(self._runtime):
             pool = self._pool_class(
                 self._config.total_memory,

@@ -28,8 +28,10 @@ from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import (
     PREDICATES_TOO,
@@ -50,7 +52,6 @@ from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
 from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.order import Batch
 from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
 from wheelproof_spec.history.run import EVERY_CALL_RETURNS
 
@@ -81,7 +82,7 @@ _SHARDS = 2
 _LONGEST_DELAY_MS = 40
 
 
-def run_threaded_purgatory_fuzz(variant: PurgatoryVariant, batch: Batch) -> FuzzReport:
+def run_threaded_purgatory_fuzz(variant: PurgatoryVariant, plan: FuzzPlan) -> FuzzReport:
     """Run bursts of threads on the purgatory of `variant`; see `run_burst_fuzz`.
 
     The reference itself is drawn with one of the five disciplines, and judged by its claims.
@@ -89,10 +90,10 @@ def run_threaded_purgatory_fuzz(variant: PurgatoryVariant, batch: Batch) -> Fuzz
     discipline = None if variant == PurgatoryVariant() else variant.discipline
     return run_burst_fuzz(
         "purgatory, real threads",
-        partial(PurgatoryUnderTest, variant.purgatory_class, discipline),
+        partial(PurgatoryUnderTest, variant.purgatory_class, discipline, keep=plan.keep),
         _setups(len(DISCIPLINES) if discipline is None else 1),
         bursts_of(_calls()),
-        **batch,
+        plan,
     )
 
 
@@ -110,6 +111,8 @@ class PurgatoryUnderTest:
         purgatory_class: type[AnyPurgatory],
         discipline: MakeDiscipline | None,
         case: ThreadedCase,
+        *,
+        keep: Callable[[KeptHistory], object] | None,
     ) -> None:
         setup = dict(case.setup)
         drawn = DISCIPLINES[setup.get("discipline", 0)]
@@ -125,7 +128,9 @@ class PurgatoryUnderTest:
         self._now_ms = 0
         self._clock_moves = threading.Lock()
         self._broken = False
-        self._bursts = JudgedBursts(RECORDED, config, clock="virtual", profile=WHEELPROOF)
+        self._bursts = JudgedBursts(
+            RECORDED, config, clock="virtual", profile=WHEELPROOF, keep=keep
+        )
         self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
         with use_runtime(self._runtime):
             self._clock = ManualClock(0)

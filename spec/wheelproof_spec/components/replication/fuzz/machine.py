@@ -6,6 +6,7 @@ log, also as consumers see it. At the end of a case all requests have expired, a
 """
 
 import threading
+from collections.abc import Callable
 from functools import partial
 
 from hypothesis import strategies as st
@@ -14,8 +15,10 @@ from wheelproof.clock import ManualClock
 from wheelproof.replication import ReplicaManager
 from wheelproof.sync import DeferredExecutor, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.replication.cases import REPLICATION
 from wheelproof_spec.components.replication.component import ALL_ACKS, WHEELPROOF, ReplicationConfig
 from wheelproof_spec.components.replication.history import RECORDED
@@ -28,7 +31,6 @@ from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
 from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.order import Batch
 from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
 
 _PARTITIONS = ("a", "b")
@@ -36,14 +38,16 @@ _FOLLOWERS = (2, 3)
 _TIMEOUTS_MS = (1, 7, 40)
 
 
-def run_threaded_replication_fuzz(manager_class: type[ReplicaManager], batch: Batch) -> FuzzReport:
+def run_threaded_replication_fuzz(
+    manager_class: type[ReplicaManager], plan: FuzzPlan
+) -> FuzzReport:
     """Run bursts of threads on a broker of `manager_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "replication, real threads",
-        partial(BrokerUnderTest, manager_class),
+        partial(BrokerUnderTest, manager_class, keep=plan.keep),
         _setups(),
         bursts_of(_calls()),
-        **batch,
+        plan,
     )
 
 
@@ -57,9 +61,15 @@ class BrokerUnderTest:
     follows another broker, drops the last record and leads again, alone in sync.
     """
 
-    def __init__(self, manager_class: type[ReplicaManager], case: ThreadedCase) -> None:
+    def __init__(
+        self,
+        manager_class: type[ReplicaManager],
+        case: ThreadedCase,
+        *,
+        keep: Callable[[KeptHistory], object] | None,
+    ) -> None:
         config = ReplicationConfig(**dict(case.setup))
-        self._bursts = JudgedBursts(RECORDED, config, clock="virtual")
+        self._bursts = JudgedBursts(RECORDED, config, clock="virtual", keep=keep)
         self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
         self._executor = DeferredExecutor()
         self._broken = False

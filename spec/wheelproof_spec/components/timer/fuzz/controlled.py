@@ -4,6 +4,7 @@ Its findings are reproducible, so Hypothesis shrinks them to few calls and few s
 """
 
 import itertools
+from collections.abc import Callable
 from functools import partial
 
 from hypothesis import strategies as st
@@ -11,7 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from wheelproof.timer import SystemTimer
 from wheelproof_explore.strategies.drawn import Draw, keep_running
+from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
 from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
@@ -20,7 +23,6 @@ from wheelproof_spec.components.timer.fuzz.under_test import TimerUnderTest, set
 from wheelproof_spec.components.timer.variant import TimerVariant
 from wheelproof_spec.fuzz.controlled_threads import burst_line, drawn_schedule
 from wheelproof_spec.fuzz.engine import Recorder, run_machine
-from wheelproof_spec.fuzz.order import Batch
 from wheelproof_spec.fuzz.threaded_case import Burst, setup_line
 
 SWITCH_ONE_IN = (3, 10, 30)
@@ -32,17 +34,19 @@ _FEW_TASKS = TASKS[:3]
 _DOMAIN = TimerDomain(max_level=2, max_wheel_size=4, max_tick_ms=3, max_start_ms=20)
 
 
-def run_controlled_timer_fuzz(variant: TimerVariant, batch: Batch) -> FuzzReport:
+def run_controlled_timer_fuzz(variant: TimerVariant, plan: FuzzPlan) -> FuzzReport:
     """Run drawn schedules of drawn calls on the timer of `variant`; see `run_machine`."""
     return run_machine(
         "timer, controlled threads",
-        partial(_machine, variant.timer_class),
+        partial(_machine, variant.timer_class, plan.keep),
+        plan,
         steps_per_case=BURSTS,
-        **batch,
     )
 
 
-def _machine(timer_class: type[SystemTimer], recorder: Recorder) -> type[RuleBasedStateMachine]:
+def _machine(
+    timer_class: type[SystemTimer], keep: Callable[[KeptHistory], object] | None, recorder: Recorder
+) -> type[RuleBasedStateMachine]:
     task = st.sampled_from(_FEW_TASKS)
     add, cancel, advance = (
         st.tuples(task.map("add {}".format)),
@@ -88,7 +92,7 @@ def _machine(timer_class: type[SystemTimer], recorder: Recorder) -> type[RuleBas
             setup = setup_of(config, delay_ms)
             self._lines = [setup_line(setup)]
             self._stage = DrawnThreads()
-            self._timer = TimerUnderTest(timer_class, setup, self._stage)
+            self._timer = TimerUnderTest(timer_class, setup, self._stage, keep)
 
         @precondition(lambda self: self._stage is not None)
         @rule(move=jump, programs=programs, data=st.data())

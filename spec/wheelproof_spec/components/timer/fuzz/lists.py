@@ -17,6 +17,8 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.clause import Clause, Said
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.components.timer.variant import TimerVariant
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
@@ -26,7 +28,6 @@ from wheelproof_spec.fuzz.hooks import (
     StepLimit,
     StepLimitExceededError,
 )
-from wheelproof_spec.fuzz.order import Batch
 from wheelproof_spec.fuzz.threaded_case import Burst
 
 _LISTS = 3
@@ -58,7 +59,7 @@ class ListClause(Clause):
     )
 
 
-def run_list_fuzz(variant: TimerVariant, batch: Batch) -> FuzzReport:
+def run_list_fuzz(variant: TimerVariant, plan: FuzzPlan) -> FuzzReport:
     """Let threads move entries between lists of `variant`; see `run_burst_fuzz`."""
     entries = st.integers(0, _ENTRIES - 1)
     adds = st.builds("add {} {}".format, entries, st.integers(0, _LISTS - 1))
@@ -67,7 +68,7 @@ def run_list_fuzz(variant: TimerVariant, batch: Batch) -> FuzzReport:
         lambda case: _ListsUnderTest(variant.bucket_class, case.preemption()),
         st.just((("lists", _LISTS), ("entries", _ENTRIES))),
         bursts_of(adds | st.builds("remove {}".format, entries)),
-        **batch,
+        plan,
     )
 
 
@@ -84,7 +85,9 @@ class _ListsUnderTest:
         """Run one burst, then flush all lists and compare."""
         self._before = self._preemption
         try:
-            run_burst([[self._call(words) for words in program] for program in burst])
+            run_burst(
+                [[self._call(words) for words in program] for program in burst], DEFINITION.title()
+            )
         except BurstError as error:
             return error.violation
         return self._flush()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.timer.cases import TIMER
 from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
@@ -22,7 +23,6 @@ from wheelproof_spec.components.timer.variant import TimerVariant
 from wheelproof_spec.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.fuzz.engine import STEPS_PER_CASE
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.order import Batch
 from wheelproof_spec.fuzz.threaded_case import Burst, Setup
 
 _MAX_THREADS = 3
@@ -30,17 +30,17 @@ _FEW_TASKS = TASKS[:4]
 _DOMAIN = TimerDomain(max_level=3, max_wheel_size=8, max_tick_ms=4, max_start_ms=50)
 
 
-def run_threaded_timer_fuzz(variant: TimerVariant, batch: Batch) -> FuzzReport:
+def run_threaded_timer_fuzz(variant: TimerVariant, plan: FuzzPlan) -> FuzzReport:
     """Run bursts of threads on the timer of `variant`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "timer, real threads",
         lambda case: TimerUnderTest(
-            variant.timer_class, case.setup, RealThreads(case.preemption())
+            variant.timer_class, case.setup, RealThreads(case.preemption()), plan.keep
         ),
         st.builds(_setup, configs(_DOMAIN), st.tuples(*[delays(_DOMAIN) for _ in _FEW_TASKS])),
         _bursts,
+        plan,
         STEPS_PER_CASE,
-        **batch,
     )
 
 

@@ -8,12 +8,15 @@ from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_explore.counterexamples.counterexample import Deviation
 from wheelproof_explore.strategies.drawn import Draw, keep_running
+from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.fuzz.burst import run_burst
 from wheelproof_spec.fuzz.controlled_threads import ControlledThreads
 from wheelproof_spec.fuzz.hooks import InstrumentedRuntime, Preemption
 
 Programs = Sequence[Sequence[tuple[str, Callable[[], object]]]]
 """The calls of each thread: each in words, with the function that makes the call."""
+
+_TITLE = DEFINITION.title()
 
 
 class TimerStage(Protocol):
@@ -54,7 +57,7 @@ class RealThreads:
 
     def run(self, programs: Programs) -> None:
         """Run a burst; see `run_burst`."""
-        run_burst([[call for _, call in program] for program in programs])
+        run_burst([[call for _, call in program] for program in programs], _TITLE)
 
     def close(self) -> None:
         """Do nothing: every burst has ended its threads."""
@@ -65,7 +68,7 @@ class DrawnThreads:
 
     def __init__(self) -> None:
         self.schedule: Draw = keep_running
-        self._threads = ControlledThreads("Timer")
+        self._threads = ControlledThreads(_TITLE)
         self.process = self._threads.thread_name
 
     @property

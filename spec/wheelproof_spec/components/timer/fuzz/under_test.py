@@ -9,6 +9,7 @@ from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
 from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
     Add,
@@ -44,7 +45,13 @@ def setup_of(config: TimerConfig, delay_ms: dict[TaskId, int]) -> Setup:
 class TimerUnderTest:
     """A timer and its tasks, whose calls and runs are recorded, on a stage that has the threads."""
 
-    def __init__(self, timer_class: type[SystemTimer], setup: Setup, stage: TimerStage) -> None:
+    def __init__(
+        self,
+        timer_class: type[SystemTimer],
+        setup: Setup,
+        stage: TimerStage,
+        keep: Callable[[KeptHistory], object] | None,
+    ) -> None:
         values = dict(setup)
         delays = {
             key.removeprefix(_DELAY): delay
@@ -62,7 +69,12 @@ class TimerUnderTest:
         self._stage = stage
         self._broken = False
         self._bursts = JudgedBursts(
-            RECORDED, self._config, clock="virtual", profile=KAFKA.name, process=stage.process
+            RECORDED,
+            self._config,
+            clock="virtual",
+            profile=KAFKA.name,
+            process=stage.process,
+            keep=keep,
         )
         self._recorder = self._bursts.recorder
         with stage.alone():

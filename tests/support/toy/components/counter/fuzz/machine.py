@@ -10,11 +10,11 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_lab.bugs.known_bug import Finder, KnownBug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
 from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.order import Batch
 from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
 
 from ..cases import COUNTER
@@ -65,13 +65,13 @@ def _setup(bound: int) -> tuple[tuple[str, int], ...]:
     return (("bound", bound),)
 
 
-def _run(counter_class: type[BoundedCounter], batch: Batch) -> FuzzReport:
+def _run(counter_class: type[BoundedCounter], plan: FuzzPlan) -> FuzzReport:
     return run_burst_fuzz(
         "counter, real threads",
         partial(CounterUnderTest, counter_class),
         st.integers(5, 20).map(_setup),
         bursts_of(st.sampled_from(("increment", "increment", "look"))),
-        **batch,
+        plan,
     )
 
 
