@@ -38,6 +38,8 @@ Run = Callable[[argparse.Namespace], int]
 """A verb: takes the parsed arguments and returns the exit code."""
 Declare = Callable[[argparse.ArgumentParser], None]
 """A function that declares the arguments of a verb, and calls `carries`."""
+BuildParser = Callable[[Sequence[str] | None], argparse.ArgumentParser]
+"""A function that makes the parser of a program, as `build` does."""
 
 _LONGEST = 2_000
 _WIDTH = 80
@@ -148,7 +150,7 @@ def runs(
 
 def run_program(
     prog: str,
-    build_parser: Callable[[Sequence[str] | None], argparse.ArgumentParser],
+    build_parser: BuildParser,
     arguments: Sequence[str] | None,
 ) -> int:
     """Run a program and return its exit code; an error is reported in one sentence.
@@ -191,7 +193,7 @@ class _Program:
     """A program by the name with which its errors begin."""
 
     prog: str
-    build_parser: Callable[[Sequence[str] | None], argparse.ArgumentParser]
+    build_parser: BuildParser
 
     def run(self, words: list[str]) -> int:
         try:
@@ -240,6 +242,7 @@ class _Program:
             # These files are behind options, where argparse has already closed the list of files.
             parsed.files += more
         parsed.prog = self.prog
+        parsed.build_parser = self.build_parser
         parsed.words = words
         return parsed
 

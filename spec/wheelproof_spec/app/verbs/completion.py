@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from wheelproof_spec.app.program import runs
+from wheelproof_spec.app.program import BuildParser, runs
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 
@@ -21,9 +21,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the script; `eval "$(wheelproof completion bash)"` turns it on."""
     import shtab
 
-    from wheelproof_spec.app.cli import build_parser
-
-    parser = build_parser()
+    build_parser: BuildParser = arguments.build_parser
+    parser = build_parser(None)
     _complete_files(parser, shtab.FILE)
     print(shtab.complete(parser, shell=arguments.shell))
     return ExitCode.PASS
