@@ -29,6 +29,7 @@ def trouble_with(program: str, environment: Mapping[str, str]) -> str | None:
         return f"{found} is there and cannot be started: {error.strerror}"
     if told.exit_code == 0:
         return None
-    said = next(filter(None, map(str.strip, told.output.splitlines())), "nothing")
+    lines = [line.strip() for line in told.output.splitlines() if line.strip()]
+    said = lines[0] if lines else "nothing"
     asked_for = " ".join((Path(program).name, asked[1]))
     return f"{found} is there and does not work: `{asked_for}` ended with {told.exit_code}: {said}"
