@@ -80,7 +80,7 @@ def _replay(machine: AnyMachine, failure: FuzzFailure, bug: str | None) -> str |
 @pytest.mark.campaign
 @pytest.mark.parametrize(("component", "profile"), [*KEPT, ("buffer_pool", KAFKA)])
 def test_one_thread_reference_follows_the_oracle(component: str, profile: str) -> None:
-    cases = (300 if component in MANY else 150) * seeds.runs(1, hunted=10)
+    cases = (150 if component in MANY else 80) * seeds.runs(1, hunted=20)
     report = _report(component, cases, profile=profile, seed=seeds.seed(SEED))
     assert report.failure is None
     assert report.cases >= cases

@@ -14,8 +14,7 @@ from tools.errors import SetupError
 from tools.java import Java
 from tools.processes import Job, last_lines, run_together
 from tools.stamps import fingerprint, fingerprint_of_files, is_stamped, write_stamp
-from tools.system_packages import Need, advice, choose_manager, try_install
-from tools.toolchains import trouble_with
+from tools.system_packages import Need, advice, choose_manager, trouble_with, try_install
 
 _USUAL_FOLDERS = ("/opt/maven/bin", "/usr/share/maven/bin", "/opt/homebrew/bin", "/usr/local/bin")
 

@@ -1,6 +1,8 @@
 """The system's package manager: the search for one, and the installation of packages.
 
-It installs a JDK, Maven and Python's venv module; in CI also a browser for the tests of pages.
+It installs a JDK, Maven and Python's venv module; in CI also a browser for the tests of pages. A
+program that is there and does not work counts as missing: a `cargo` whose rustup has no toolchain,
+a `mvn` without Java.
 """
 
 import os
@@ -18,6 +20,8 @@ from tools.processes import Outcome, last_lines, run_quiet
 
 _TABLE = Path(__file__).with_name("packages.toml")
 _JAVA = (21, 17, 25)
+_ASKED = {"go": "version"}
+"""How a program is asked for its version, if not by ``--version``."""
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "chromium-headless-shell")
 
 
@@ -109,6 +113,27 @@ def try_install(need: Need, directory: Path) -> None:
             return
         output += outcome.output
     print(last_lines(output, len(manager.packages[need])), file=sys.stderr)
+
+
+def trouble_with(program: str, environment: Mapping[str, str]) -> str | None:
+    """Return why a program cannot be used, without a full stop; None if it works.
+
+    `program` is a name to look for on the path of `environment`, or a path.
+    """
+    found = shutil.which(program, path=environment.get("PATH", ""))
+    if found is None:
+        return f"no {program} was found"
+    asked = (found, _ASKED.get(Path(program).name, "--version"))
+    try:
+        told = run_quiet(asked, directory=Path.cwd(), environment=environment)
+    except OSError as error:
+        return f"{found} is there and cannot be started: {error.strerror}"
+    if told.exit_code == 0:
+        return None
+    lines = [line.strip() for line in told.output.splitlines() if line.strip()]
+    said = lines[0] if lines else "nothing"
+    asked_for = " ".join((Path(program).name, asked[1]))
+    return f"{found} is there and does not work: `{asked_for}` ended with {told.exit_code}: {said}"
 
 
 def find_browser() -> str | None:

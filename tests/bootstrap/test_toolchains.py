@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.toolchains import require
-from tools.toolchains import trouble_with
+from tools.system_packages import trouble_with
 
 _NO_DEFAULT = "error: no default toolchain is configured"
 

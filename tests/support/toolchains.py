@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from tools.toolchains import trouble_with
+from tools.system_packages import trouble_with
 
 
 def require(*programs: str) -> None:

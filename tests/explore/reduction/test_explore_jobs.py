@@ -38,7 +38,7 @@ from wheelproof_lab.worlds.classics import (
 pytestmark = pytest.mark.slow
 
 _FIRST = seeds.seed(0)
-_PROGRAMS = seeds.runs(200, hunted=700)
+_PROGRAMS = seeds.runs(100, hunted=700)
 _IN_A_TEST = 100
 _RUNS = 1_500
 

@@ -10,12 +10,12 @@ from wheelproof_explore.strategies.optimal import OptimalStrategy
 from wheelproof_explore.strategies.source import SourceStrategy
 
 _FIRST = seeds.seed(0)
-_PROGRAMS = seeds.runs(400, hunted=1_500)
+_PROGRAMS = seeds.runs(200, hunted=1_500)
 _IN_A_TEST = 100
 _ENOUGH = 80
 """Of a hundred programs, how many must be small enough for brute force."""
 _RUNS = 1_500
-_LARGE = 100
+_LARGE = seeds.runs(50, hunted=100)
 _MANY_RUNS = 20_000
 
 

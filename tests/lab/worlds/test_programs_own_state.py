@@ -12,6 +12,7 @@ from functools import partial
 
 import pytest
 
+from support import seeds
 from wheelproof.producer import RecordAccumulator
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.failure import FailureKind
@@ -23,7 +24,7 @@ from wheelproof_spec.components.registry import COMPONENTS
 
 pytestmark = pytest.mark.long
 
-_RUNS = 6
+_RUNS = seeds.runs(4, hunted=40)
 _HARMLESS = {
     r"list is ": "what happened is collected in it, and read when all threads have ended",
     r"dict\['[a-z]'\] is .*\blook\b": "the pair asks the futures that are there, or one more",
@@ -44,13 +45,14 @@ for _module in pkgutil.walk_packages(components.__path__, f"{components.__name__
 
 def _race_in(program: Program) -> str | None:
     seeing = replace(program, instrument=(components.__name__,))
-    options = Options(engine=Engine.SAMPLE, seed=1, max_runs=_RUNS, shrink=False)
+    options = Options(engine=Engine.SAMPLE, seed=seeds.seed(1), max_runs=_RUNS, shrink=False)
     found = explore(seeing, options).counterexample
     if found is None or found.failure.kind is not FailureKind.DATA_RACE:
         return None
     return found.failure.message
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.name)
 def test_a_program_shares_only_what_the_model_checker_sees(program: Program) -> None:
     race = _race_in(program)

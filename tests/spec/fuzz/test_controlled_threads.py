@@ -148,9 +148,9 @@ def _fuzz(bug: str | None, cases: int, seed: int = _SEED) -> FuzzReport:
 @pytest.mark.campaign
 @pytest.mark.slow
 def test_the_timer_holds_under_drawn_schedules() -> None:
-    report = _fuzz(None, seeds.runs(150, hunted=1_000), seeds.seed(_SEED))
+    report = _fuzz(None, seeds.runs(100, hunted=1_000), seeds.seed(_SEED))
     assert report.failure is None
-    assert report.cases >= 150
+    assert report.cases >= 100
 
 
 @pytest.mark.slow
