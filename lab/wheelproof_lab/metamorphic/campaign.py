@@ -18,12 +18,15 @@ from wheelproof_lab.metamorphic.variations import general_variations
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.base.shrinking import ever_smaller, within, without_chunks
 
 Judge = Callable[[Recording], RunVerdict]
 
 RIGHT = "as it was recorded"
 """The variation that changes nothing: a history of the reference passes."""
 TOGETHER = "mixed with other runs in a file"
+ENOUGH_HISTORIES = 2_000
+"""A campaign that judges so many histories breaks each clause: the rarest one once in 200."""
 _SHRINK_TRIES = 400
 _SEEDS_OF_A_TRY = 10
 
@@ -236,26 +239,28 @@ def said(verdict: RunVerdict) -> str:
 
 def smaller(recording: Recording, holds: Callable[[Recording], bool]) -> Recording:
     """Return a history for which `holds` is true, made as small as found by leaving calls out."""
-    tries = 0
-    size = len(recording.calls())
-    while size:
-        for chunk in _chunks(recording.calls(), size):
-            tries += 1
-            tried = without(recording, [place for places in chunk for place in places])
-            if tries <= _SHRINK_TRIES and holds(tried):
-                recording = tried
-                break
-        else:
-            size //= 2
+
+    def fewer(one: Recording) -> Iterator[Recording]:
+        calls = tuple(one.calls())
+        for left in without_chunks(calls):
+            yield without(one, [place for places in {*calls} - {*left} for place in places])
+
+    for smaller_one in ever_smaller(
+        recording, fewer, lambda tried: tried if holds(tried) else None, within(_SHRINK_TRIES)
+    ):
+        recording = smaller_one
     return recording
-
-
-def _chunks(calls: Sequence[tuple[int, ...]], size: int) -> Iterator[Sequence[tuple[int, ...]]]:
-    for start in range(0, len(calls), size):
-        yield calls[start : start + size]
 
 
 def unspoilt(component: Metamorphic, recorded: Iterable[Clause]) -> set[Clause]:
     """Return the clauses judged in histories that no spoiler breaks and no reason excuses."""
     spoilt = {spoiler.clause for spoiler in component.spoilers}
     return {*recorded} - spoilt - {*component.unspoilt}
+
+
+def unbroken(component: Metamorphic, profile: str, counts: Counts) -> list[str]:
+    """Return the clauses that have a spoiler, and that a long campaign has broken in no history."""
+    if counts.histories < ENOUGH_HISTORIES:
+        return []
+    spoilt = (str(one.clause) for one in component.spoilers if one.is_for(profile))
+    return [clause for clause in dict.fromkeys(spoilt) if not counts.spoilt[clause]]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pyspark
 
 from wheelproof_spark.base.errors import PipelineError
-from wheelproof_spec.drive.driver.process_group import MARK, end, marked_environment
+from wheelproof_spec.base.process_group import MARK, end, marked_environment
 
 _HOST = "127.0.0.1"
 _DEPLOY = "org.apache.spark.deploy"

@@ -10,6 +10,7 @@ import random
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -23,6 +24,7 @@ from wheelproof_spec.base.port import (
 )
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.shrinking import ever_smaller, within, without_chunks
 from wheelproof_spec.base.suite import CaseSpace, DrawnCase, FuzzPlan, Suite
 from wheelproof_spec.drive.counting import starts_a_case
 from wheelproof_spec.drive.driver.messages import request_line
@@ -42,7 +44,6 @@ _AT_TIMES = (0, 1, 1, 3)
 
 CallT = TypeVar("CallT", bound=Request)
 SeenT = TypeVar("SeenT")
-ItemT = TypeVar("ItemT")
 
 
 def draw_case(
@@ -174,22 +175,20 @@ class _Run(Generic[CallT, SeenT]):
 
     def shrink(self, failed: _Failed[CallT], plan: FuzzPlan) -> _Failed[CallT]:
         """Return the smallest case found that breaks the same clause."""
-        rule, end = failed.violation.rule, time.monotonic() + plan.shrink_seconds
-        attempts = 0
-        again = True
-        while again:
-            again = False
-            for case in smaller_cases(failed.case):
-                attempts += 1
-                if attempts > MOST_ATTEMPTS or plan.stopped() or time.monotonic() >= end:
-                    return failed
-                try:
-                    smaller = self._drive([case])
-                except DriverFailedError:
-                    return failed
-                if smaller is not None and smaller.violation.rule == rule:
-                    failed, again = smaller, True
-                    break
+        rule, left = failed.violation.rule, within(MOST_ATTEMPTS, plan.shrink_seconds)
+
+        def failing(case: DrawnCase) -> _Failed[CallT] | None:
+            found = self._drive([case])
+            return found if found is not None and found.violation.rule == rule else None
+
+        with suppress(DriverFailedError):
+            for smaller in ever_smaller(
+                failed,
+                lambda one: smaller_cases(one.case),
+                failing,
+                lambda: left() and not plan.stopped(),
+            ):
+                failed = smaller
         return failed
 
     def _drive(self, cases: Iterable[DrawnCase]) -> _Failed[CallT] | None:
@@ -241,15 +240,6 @@ class _Run(Generic[CallT, SeenT]):
                 if violation is not None:
                     failed = _Failed(sent.case, tuple(self._made), violation)
         return failed
-
-
-def without_chunks(items: tuple[ItemT, ...]) -> Iterator[tuple[ItemT, ...]]:
-    """Yield `items` without a half, then a quarter, down to single items; each from the end."""
-    size = (len(items) + 1) // 2
-    while size:
-        for end in range(len(items), 0, -size):
-            yield (*items[: max(end - size, 0)], *items[end:])
-        size //= 2
 
 
 def _lowered(numbers: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

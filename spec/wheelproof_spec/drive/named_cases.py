@@ -4,7 +4,6 @@ Also whether cases that fail by one profile pass by another; they are driven aga
 """
 
 import math
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,8 +13,9 @@ from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import SendingPort, first_violation
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.shrinking import ever_smaller, within, without_chunks
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
-from wheelproof_spec.drive.drawn_cases import fuzz, without_chunks
+from wheelproof_spec.drive.drawn_cases import fuzz
 from wheelproof_spec.drive.driver.messages import parse_request
 
 MOST_ATTEMPTS = 300
@@ -49,19 +49,19 @@ class SmallestCase:
 
     def search(self, drive: Callable[[Sequence[Request]], FailedCase | None]) -> None:
         """Leave calls out, except the reset; `drive` returns a FailedCase, or None for a pass."""
-        ends = time.monotonic() + MOST_SECONDS
-        attempts = 0
-        again = True
-        while again:
-            again = False
-            for rest in without_chunks(self.case.calls[1:]):
-                attempts += 1
-                if attempts > MOST_ATTEMPTS or time.monotonic() > ends:
-                    return
-                smaller = drive((self.case.calls[0], *rest))
-                if smaller is not None and smaller.violation.rule == self.case.violation.rule:
-                    self.case, again = smaller, True
-                    break
+        reset, rule = self.case.calls[0], self.case.violation.rule
+
+        def failing(rest: Sequence[Request]) -> FailedCase | None:
+            found = drive((reset, *rest))
+            return found if found is not None and found.violation.rule == rule else None
+
+        for smaller in ever_smaller(
+            self.case,
+            lambda one: without_chunks(one.calls[1:]),
+            failing,
+            within(MOST_ATTEMPTS, MOST_SECONDS),
+        ):
+            self.case = smaller
 
 
 class OtherProfiles:

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import cast
 
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.drive.drawn_cases import without_chunks
+from wheelproof_spec.base.shrinking import ever_smaller, without_chunks
 from wheelproof_spec.fuzz.hooks import Preemption
 
 ATTEMPTS = 30
@@ -41,6 +42,7 @@ class ThreadedCase:
         return (setup_line(self.setup, preemption=preemption), *bursts)
 
 
+_Found = tuple[ThreadedCase, Violation | None]
 Run = Callable[[ThreadedCase], Violation | None]
 """Runs a case from the beginning, and returns its violation, if any."""
 
@@ -60,24 +62,19 @@ def shrink(
     not deterministic, so each smaller case is run with up to ATTEMPTS preemption seeds. The
     violation is None if not even `case` itself failed again.
     """
-    violation: Violation | None = None
-    progress = True
-    while progress:
-        progress = False
-        for smaller in _smaller(case):
-            failed = _fails(smaller, run, goes_on)
-            if failed is not None:
-                case, violation = failed
-                progress = True
-                break
-    if violation is not None:
-        return case, violation
-    return _fails(case, run, goes_on) or (case, None)
+    found = cast(_Found, (case, None))
+    for smaller in ever_smaller(
+        found,
+        lambda one: _smaller(one[0]),
+        lambda tried: _fails(tried, run, goes_on),
+        # Each run of a case is a try of its own.
+        lambda: True,
+    ):
+        found = smaller
+    return found if found[1] is not None else _fails(case, run, goes_on) or found
 
 
-def _fails(
-    case: ThreadedCase, run: Run, goes_on: Callable[[], bool]
-) -> tuple[ThreadedCase, Violation] | None:
+def _fails(case: ThreadedCase, run: Run, goes_on: Callable[[], bool]) -> _Found | None:
     for attempt in range(ATTEMPTS):
         if not goes_on():
             return None

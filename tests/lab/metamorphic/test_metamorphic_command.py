@@ -15,7 +15,13 @@ from support import seeds
 from support.checkout import ROOT, project_files
 from wheelproof_lab.__main__ import main
 from wheelproof_lab.metamorphic import verb as metamorphic
-from wheelproof_lab.metamorphic.campaign import Campaign, Counts, unspoilt
+from wheelproof_lab.metamorphic.campaign import (
+    ENOUGH_HISTORIES,
+    Campaign,
+    Counts,
+    unbroken,
+    unspoilt,
+)
 from wheelproof_lab.metamorphic.campaigns import (
     CAMPAIGNS,
     Part,
@@ -27,7 +33,7 @@ from wheelproof_lab.metamorphic.campaigns import (
 )
 from wheelproof_lab.metamorphic.corpus import files_of, kept, replayed
 from wheelproof_lab.metamorphic.recording import Recording
-from wheelproof_lab.metamorphic.relations import Relation
+from wheelproof_lab.metamorphic.relations import Relation, Spoiler
 from wheelproof_lab.publish.clauses import FIGURES, PAGE, read_figures, render
 from wheelproof_spec.app.cli import main as wheelproof
 from wheelproof_spec.base.codec.vocabulary import Wire
@@ -35,6 +41,7 @@ from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.registry import COMPONENTS, definition_of
+from wheelproof_spec.components.timer.component import TimerClause
 
 pytestmark = pytest.mark.slow
 
@@ -164,6 +171,34 @@ def test_a_wrong_judge_is_caught(
     (tmp_path / name).write_text(text, encoding="utf-8")
     assert replayed(tmp_path / name)[0]
     assert main(["metamorphic", "--replay", str(tmp_path)]) == ExitCode.PASS
+
+
+def test_a_clause_that_no_spoiler_breaks_is_told() -> None:
+    def nothing(_recording: Recording, _dice: Random) -> None:
+        return None
+
+    never = Spoiler(clause=TimerClause.CANCEL_TELLS_THE_TRUTH, spoil=nothing)
+    others = (one for one in CAMPAIGNS["timer"].spoilers if one.clause is not never.clause)
+    component = replace(CAMPAIGNS["timer"], spoilers=(*others, never))
+    campaign = Campaign(component, "kafka", judged)
+    part = Part(component="timer", profile="kafka", seed=_SEED, cases=2)
+    for number, recording in enumerate(recordings(part)):
+        campaign.run(recording, str(number))
+    assert unbroken(component, "kafka", campaign.counts) == []
+    campaign.counts.histories = ENOUGH_HISTORIES
+    assert unbroken(component, "kafka", campaign.counts) == ["Timer.CancelTellsTheTruth"]
+
+
+def test_a_campaign_that_breaks_no_clause_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def parts(*_: object) -> Iterator[Counts]:
+        yield Counts(histories=ENOUGH_HISTORIES)
+
+    monkeypatch.setattr(metamorphic, "_parts", parts)
+    words = ["metamorphic", "timer", "--profile", "kafka", "--keep", str(tmp_path)]
+    assert main([*words, "--histories", "9"]) == ExitCode.FAIL
+    assert "Timer.CancelTellsTheTruth: no history was spoilt" in capsys.readouterr().out
 
 
 def test_a_kept_disagreement_fails_unless_it_is_known(

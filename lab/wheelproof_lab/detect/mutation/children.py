@@ -1,8 +1,6 @@
 """Runs cells, each in its own process, so that one that crashes or hangs harms no other."""
 
 import contextlib
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -23,6 +21,7 @@ from wheelproof_lab.detect.mutation.cells import (
     read_outcomes,
 )
 from wheelproof_lab.detect.mutation.usage import usage_of
+from wheelproof_spec.base import process_group
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.strict_json import MalformedError
 
@@ -165,7 +164,7 @@ class _Children:
         with self._lock:
             self._ended = True
             for process in self._running:
-                _kill_group(process)
+                process_group.kill(process.pid)
 
     def _start(self, command: Sequence[str]) -> "subprocess.Popen[bytes]":
         with self._lock:
@@ -184,7 +183,7 @@ class _Children:
     def _end(self, process: "subprocess.Popen[bytes]") -> None:
         with self._lock:
             self._running.remove(process)
-        _kill_group(process)
+        process_group.kill(process.pid)
         process.wait()
         for stream in (process.stdout, process.stderr):
             if stream is not None:
@@ -207,9 +206,3 @@ def _told(said: bytes) -> Outcome | None:
     with contextlib.suppress(MalformedError, IndexError):
         return read_outcome(said.splitlines()[-1])
     return None
-
-
-def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the process and all processes of its group."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

@@ -1,5 +1,7 @@
 """The promises that MaybeTryComplete keeps in each discipline, and the clauses of the proofs."""
 
+from collections.abc import Mapping
+
 from wheelproof_lab.prove.purgatory.maybe_try_complete import (
     THREAD,
     TRYING,
@@ -44,9 +46,60 @@ from wheelproof_lab.prove.terms import (
     if_,
     there_is,
 )
-from wheelproof_spec.base.codec.tables import read_words
 
-WORDS = read_words(__file__, "words.toml", "maybe_try_complete")
+WORDS: Mapping[str, str] = {
+    "EachThreadIsAtAStepOfItsOwn": (
+        "a trigger is never in the middle of what a time-out or a stranger does, and the other "
+        "way round"
+    ),
+    "TheLockHasOneHolder": "no two threads hold the operation's lock",
+    "TheLockIsHeldInside": (
+        "a thread holds the lock exactly while it is between the step that takes it and the "
+        "one that releases it"
+    ),
+    "OneThreadCompletes": "one thread at most has won the compare-and-set of the state",
+    "DoneMeansCompletedByAThread": "the operation is completed exactly if some thread has won it",
+    "WhoeverAnswersCompletedIt": "only the thread that won is in on_complete or in on_expiration",
+    "TriggersTellNoExpiry": "on_expiration is called on the timer's threads alone",
+    "AnsweredUnlessThatIsUnderWay": (
+        "on_complete has run once if the operation is completed and nobody is about to run it, "
+        "else never"
+    ),
+    "ExpiryIsToldLast": (
+        "a time-out that won has told of it once if its thread has ended, else not yet"
+    ),
+    "NoOtherExpiry": "nobody is told of an expiry unless a time-out won",
+    "OwedIsLookedAt": (
+        "a trigger whose event nobody has looked at yet is itself on its way to test the "
+        "predicate, or the operation is completed"
+    ),
+    "PendingIsWatched": (
+        "if the flag is set, some trigger is going to test the predicate or to look at the "
+        "flag, or the operation is completed"
+    ),
+    "OwedIsWatched": (
+        "if nobody has looked at some event yet, some trigger is going to test the predicate, "
+        "or to look at a flag that is set, or the operation is completed"
+    ),
+    "CompletesAtMostOnce": "on_complete runs once at most",
+    "ExpiresOnlyIfItCompleted": (
+        "on_expiration runs once at most, after on_complete, and only if a time-out completed "
+        "the operation"
+    ),
+    "CompletedIsAnsweredAtRest": (
+        "once the operation is completed and nobody is about to run on_complete, it has run"
+    ),
+    "TriesExcludeEachOther": "no two threads are in try_complete at the same time",
+    "NoEventIsUnseenAtRest": (
+        "when every trigger has returned, each event was seen by a test of the predicate that "
+        "began after it, or the operation is completed"
+    ),
+    "TryCompleteAndOnCompleteExcludeEachOther": (
+        "no thread is in try_complete while another one is in on_complete"
+    ),
+    "NoTryBeginsAfterCompletion": "no try_complete begins once the operation is completed",
+}
+"""What each clause, promise and step of the proofs says to a programmer."""
 _MODULE = "purgatory/models/MaybeTryCompleteProof"
 DISCIPLINES = ("monitor", "try_lock_once", "try_lock_pending", "blocking", "exclusive")
 

@@ -21,11 +21,6 @@ def read_table(module: str, name: str) -> Mapping[str, Row]:
     return cast(Mapping[str, Row], _frozen(read_document(module, name)))
 
 
-def read_words(module: str, name: str, table: str) -> Mapping[str, str]:
-    """Return one table of the file `name` beside `module`, whose values are all strings."""
-    return {key: str(value) for key, value in read_table(module, name)[table].items()}
-
-
 def read_rows(module: str, name: str, row: str, cls: type[RowT]) -> tuple[RowT, ...]:
     """Return each ``[[row]]`` of the file `name` beside `module`; raises MalformedError.
 

@@ -1,16 +1,15 @@
 """Runs a program in its own process group, and always ends the whole group."""
 
-import os
 import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import IO
 
+from wheelproof_spec.base import process_group
 from wheelproof_spec.tlc.running.watchdog import Watchdog
 
 LINE_LIMIT = 16 * 1024 * 1024
@@ -113,5 +112,4 @@ def _lines(stream: IO[bytes]) -> Iterator[str]:
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:
     """Kill the group unless its leader is reaped: then the number may be another process's."""
     if process.poll() is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        process_group.kill(process.pid)

@@ -1,4 +1,4 @@
-"""The processes of a program under test: how much memory they use, and how they are ended.
+"""The processes of a program that we start: how much memory they use, and how they are ended.
 
 The program leads its own session, so that one signal ends its process group. Where the system has
 `/proc`, a process that left the group is found by its parents, or, once they have ended, by a mark
@@ -36,6 +36,11 @@ def memory_mb(leader: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE") // _MEBIBYTE
 
 
+def kill(leader: int) -> None:
+    """Kill all processes of the group that `leader` leads, which need not run any more."""
+    _send(leader, signal.SIGKILL)
+
+
 def end(process: "subprocess.Popen[bytes]", grace_s: float, mark: str) -> None:
     """End `process` and all its descendants; kill them after `grace_s` seconds."""
     leader = process.pid
@@ -48,7 +53,7 @@ def end(process: "subprocess.Popen[bytes]", grace_s: float, mark: str) -> None:
         pass
     finally:
         # Also after a clean end of the leader: it may have left other processes behind.
-        _send(leader, signal.SIGKILL)
+        kill(leader)
         process.wait()
         _end_escaped(escaped, f"{MARK}={mark}".encode())
 
