@@ -51,6 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(parsed: argparse.Namespace, surroundings: Surroundings, words: Sequence[str]) -> int:
+    asked = [path for path in (parsed.json, parsed.junit, parsed.html) if path is not None]
+    if len({path.resolve() for path in asked}) < len(asked):
+        raise OptionRejectedError("two reports have one file; name a file for each")
     parsed.quiet = parsed.quiet or _STANDARD_OUTPUT in (parsed.json, parsed.junit)
     outcome = explored(parsed, surroundings)
     if outcome is None:

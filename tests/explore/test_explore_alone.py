@@ -1,0 +1,91 @@
+"""`python -m wheelproof_explore`: the verb without the judge, its reports and its refusals."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from wheelproof_explore.__main__ import main
+from wheelproof_explore.verdicts import ExitCode
+
+_ACCOUNT = "wheelproof_explore.examples:account"
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [
+        ("account", ExitCode.FAIL),
+        ("account_mended", ExitCode.PASS),
+        ("ticket", ExitCode.FAIL),
+        ("ticket_mended", ExitCode.PASS),
+    ],
+)
+def test_the_examples_have_a_race_and_their_mended_forms_have_none(
+    program: str, code: ExitCode, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([f"wheelproof_explore.examples:{program}", "--threading"]) == code
+    assert capsys.readouterr().out.splitlines()[-1] == code.name.lower()
+
+
+def test_a_failure_is_shown_reported_and_repeated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, suite, page = tmp_path / "new" / "r.json", tmp_path / "r.xml", tmp_path / "r.html"
+    outputs = ("--json", str(report), "--junit", str(suite), "--html", str(page))
+    assert main([_ACCOUNT, "--threading", *outputs]) == ExitCode.FAIL
+    printed = capsys.readouterr().out
+    assert "AssertionError: overdrawn" in printed
+    document = json.loads(report.read_text(encoding="utf-8"))
+    assert (document["schema"], document["exit_code"]) == ("wheelproof.explore/1", 1)
+    schedule = document["explorations"][0]["counterexample"]["schedule"]
+    assert f"--replay {schedule}" in printed
+    (case,) = ElementTree.parse(suite).getroot()
+    assert [child.tag for child in case] == ["failure"]
+    assert "overdrawn" in page.read_text(encoding="utf-8")
+    assert main([_ACCOUNT, "--threading", "--replay", schedule, "--quiet"]) == ExitCode.FAIL
+    assert capsys.readouterr().out == "fail\n"
+
+
+def test_a_bound_is_inconclusive(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([_ACCOUNT, "--threading", "--max-runs", "1"]) == ExitCode.INCONCLUSIVE
+    assert "the bound on runs was reached after 1 runs" in capsys.readouterr().out
+
+
+def test_a_report_to_standard_output_stands_there_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([_ACCOUNT, "--threading", "--json", "-"]) == ExitCode.FAIL
+    assert json.loads(capsys.readouterr().out)["verdict"] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ([], ExitCode.USAGE, "name one PROGRAM"),
+        (["bug/none"], ExitCode.USAGE, "'bug/none' is no module:attribute"),
+        (["no.such:thing", "--threading"], ExitCode.INPUT_REJECTED, "No module named 'no'"),
+        ([_ACCOUNT, "--threading", "--replay", "x"], ExitCode.INPUT_REJECTED, "no schedule"),
+        ([_ACCOUNT, "--json", "x", "--junit", "x"], ExitCode.USAGE, "two reports have one file"),
+        ([_ACCOUNT, "--max-runs", "0"], ExitCode.INPUT_REJECTED, "is no Program"),
+    ],
+)
+def test_what_is_refused_is_one_sentence(
+    words: list[str], code: ExitCode, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == code
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("wheelproof_explore: ")
+    assert said in shown.err
+    assert shown.err.count("\n") == 1
+
+
+def test_an_output_that_cannot_be_written_is_no_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    report = tmp_path / "file" / "r.json"
+    code = main([_ACCOUNT, "--threading", "--json", str(report)])
+    assert code == ExitCode.INTERNAL_ERROR
+    assert str(tmp_path / "file") in capsys.readouterr().err
