@@ -6,7 +6,7 @@ from support import seeds
 from wheelproof.purgatory import DelayedOperation
 from wheelproof_lab.bugs.catalog import BUGS, variant_of
 from wheelproof_lab.bugs.known_bug import Finder
-from wheelproof_lab.bugs.purgatory import (
+from wheelproof_lab.bugs.purgatory_variants import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,
 )

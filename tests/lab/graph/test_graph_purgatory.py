@@ -10,7 +10,7 @@ from support.graph.philosophers import compared
 from wheelproof import sync
 from wheelproof.purgatory import CompletionDiscipline, DelayedOperation
 from wheelproof.sync.protocols import LockView
-from wheelproof_lab.bugs.purgatory import (
+from wheelproof_lab.bugs.purgatory_variants import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,
     KeepsEmptyKeysPurgatory,

@@ -7,9 +7,7 @@ from wheelproof_explore.failures.failure import FailureKind
 from wheelproof_explore.program import Program
 from wheelproof_explore.verdicts import Verdict
 from wheelproof_lab.bugs.known_bug import Finder
-from wheelproof_lab.bugs.purgatory import (
-    BUGS,
-)
+from wheelproof_lab.bugs.purgatory import BUGS
 from wheelproof_lab.worlds.purgatory import FAILING, PROGRAMS
 from wheelproof_lab.worlds.purgatory.on_timer import LEFT_IN_TIMER
 from wheelproof_lab.worlds.purgatory.users import EXCLUSIVE_EXPIRY

@@ -19,7 +19,7 @@ from wheelproof.sync import Lock, Volatile
 from wheelproof.timer import Timer
 from wheelproof.units import Millis
 from wheelproof_explore.program import Action, Scenario
-from wheelproof_lab.bugs import purgatory as bugs
+from wheelproof_lab.bugs import purgatory_variants as bugs
 from wheelproof_lab.worlds.making import discarding
 from wheelproof_lab.worlds.purgatory import users as purgatory_users
 from wheelproof_lab.worlds.purgatory.callers import CheckInsideReadLockPartition

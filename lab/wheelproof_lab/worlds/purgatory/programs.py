@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof_explore.program import Scenario
-from wheelproof_lab.bugs import purgatory as bugs
+from wheelproof_lab.bugs import purgatory_variants as bugs
 from wheelproof_lab.bugs.purgatory import BUGS, PurgatoryBug
 from wheelproof_lab.worlds.purgatory.purgatory import AnyPurgatory, FlagOperation, PurgatoryWorld
 from wheelproof_lab.worlds.tables import Pairs, ProgramRow, act, pairs_of, programs_of, scenario_of

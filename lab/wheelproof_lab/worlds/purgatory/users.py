@@ -17,7 +17,7 @@ from wheelproof.purgatory import (
 from wheelproof.sync import Monitor
 from wheelproof.sync.protocols import LockView
 from wheelproof_explore.program import Action, Program, Scenario
-from wheelproof_lab.bugs.purgatory import (
+from wheelproof_lab.bugs.purgatory_variants import (
     HeldWhileTryingPurgatory,
     LateLockDiscipline,
     private_lock,

@@ -5,9 +5,7 @@ import pytest
 from support.history.purgatory_worlds import BROKEN, DEADLOCKS, RIGHT
 from support.history.recorded_worlds import explored, verdicts_of_a_deadlock
 from wheelproof_lab.bugs.known_bug import Sight
-from wheelproof_lab.bugs.purgatory import (
-    BUGS,
-)
+from wheelproof_lab.bugs.purgatory import BUGS
 from wheelproof_spec.base.results.verdicts import Verdict
 
 pytestmark = pytest.mark.slow
