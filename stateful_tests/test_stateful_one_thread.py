@@ -4,7 +4,7 @@ import pytest
 
 from support import seeds
 from wheelproof.purgatory import DelayedOperation
-from wheelproof_lab.bugs.catalog import BUGS, variant_of
+from wheelproof_lab.bugs.catalog import bugs, variant_of
 from wheelproof_lab.bugs.known_bug import Finder
 from wheelproof_lab.bugs.purgatory_variants import (
     CancelsTimeoutOnlyPurgatory,
@@ -29,7 +29,7 @@ SEED = 20_261_120
 """With it every bug is found by a case that is made small in seconds; with others in minutes."""
 MACHINES = machines()
 KEPT = [(name, machine.profile) for name, machine in MACHINES.items()]
-FOUND = [(bug.component, bug.id) for bug in BUGS if Finder.SEQUENTIAL in bug.finders]
+FOUND = [(bug.component, bug.id) for bug in bugs() if Finder.SEQUENTIAL in bug.finders]
 MANY = {"timer": 300, "purgatory": 300}
 """Cases enough for any defect of these that one thread can meet."""
 SMALL = {"timer": 4, "replication": 39}

@@ -6,7 +6,7 @@ import pytest
 
 from support import seeds
 from wheelproof.purgatory import DelayedOperationPurgatory
-from wheelproof_lab.bugs.catalog import BUGS, variant_of
+from wheelproof_lab.bugs.catalog import bugs, variant_of
 from wheelproof_lab.bugs.known_bug import Finder
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.suite import FuzzPlan
@@ -22,7 +22,7 @@ SEED = seeds.seed(20_261_120)
 MANY_BATCHES_S = 120.0
 """How long a race that is known to be there may hide, in seconds, before the hunt gives up."""
 MACHINES = machines()
-FOUND = [(bug.component, bug.id) for bug in BUGS if Finder.THREADS in bug.finders]
+FOUND = [(bug.component, bug.id) for bug in bugs() if Finder.THREADS in bug.finders]
 CASES = {"timer": 20, "purgatory": 20, "replication": 8}
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ from pathlib import Path
 from wheelproof_explore.command import Explored
 from wheelproof_explore.program import Program
 from wheelproof_explore.substrates.substrate import SubstrateKind
-from wheelproof_lab.bugs.catalog import BUGS, variant_of
+from wheelproof_lab.bugs.catalog import bugs, variant_of
 from wheelproof_lab.bugs.known_bug import Finder, find_bug
 from wheelproof_spec.app.laboratory import Laboratory
 from wheelproof_spec.base.history.judging import MakeTraceChecker
@@ -19,13 +19,13 @@ class _Laboratory:
     """Imports what is asked for when it is asked for."""
 
     def bugs(self) -> Mapping[str, str]:
-        return {bug.id: bug.component for bug in BUGS}
+        return {bug.id: bug.component for bug in bugs()}
 
     def variant_of(self, component: str, bug: str) -> object:
         return variant_of(component, bug)
 
     def threads_that_find(self, bug: str) -> tuple[str, ...]:
-        finders = find_bug(BUGS, bug).finders
+        finders = find_bug(bugs(), bug).finders
         return tuple(kind for finder in finders for kind in _THREADS_OF_FINDER.get(finder, ()))
 
     def program(self, name: str) -> Program:

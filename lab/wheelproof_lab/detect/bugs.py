@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from wheelproof_lab.bugs.catalog import BUGS
+from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.bugs.known_bug import Finder, KnownBug
 from wheelproof_lab.detect.child import command, digest_of_all
 from wheelproof_lab.detect.matrix import ENGINES, REFERENCE, html_page, judged, table
@@ -83,7 +83,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Fill the matrix; pass if it shows each bug, and the reference is clean in every cell."""
     engines_asked = _chosen("--engine", arguments.engine, ENGINES)
-    ids = [REFERENCE, *(bug.id for bug in BUGS)]
+    ids = [REFERENCE, *(bug.id for bug in bugs())]
     subjects = _chosen("BUG", arguments.subjects, ids)
     cells = [*_cells(subjects, engines_asked, arguments)]
     with progress(quiet=arguments.quiet, first_s=0) as line:
@@ -114,7 +114,7 @@ def _cells(
     subjects: Sequence[str], chosen: Sequence[str], arguments: argparse.Namespace
 ) -> Iterator[Cell]:
     digest = digest_of_all()
-    known = {bug.id: bug for bug in BUGS}
+    known = {bug.id: bug for bug in bugs()}
     drawn = machines()
 
     def cell(subject: str, component: str, engine: str, seed: int) -> Cell:

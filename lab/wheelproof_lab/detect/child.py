@@ -77,15 +77,16 @@ def main(words: Sequence[str]) -> int:
 
 def alter(cell: Cell) -> KnownBug | None:
     """Bring the cell's known bug back, and return it; or load its mutant, and return None."""
-    from wheelproof_lab.bugs.catalog import BUGS_OF
-
     if not cell.subject or cell.subject.startswith(TLA):
         return None
     module = module_of(cell.subject)
     if module is not None:
         rewrite(module, mutated(module, text_of(module), cell.subject))
         return None
-    bug = find_bug(BUGS_OF[cell.component], cell.subject)
+    # Loaded here, and none but those of the component: a mutant has to come before its module.
+    from wheelproof_lab.bugs.catalog import bugs_of
+
+    bug = find_bug(bugs_of(cell.component), cell.subject)
     replace_everywhere(
         bug.replaced(), ("wheelproof", "wheelproof_explore", "wheelproof_spec", "wheelproof_lab")
     )

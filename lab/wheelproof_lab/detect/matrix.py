@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from wheelproof_lab.bugs.catalog import BUGS
+from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.bugs.known_bug import KnownBug
 from wheelproof_lab.detect.mutation.cells import End, Outcome
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
@@ -34,7 +34,7 @@ def judged(outcomes: Sequence[Outcome]) -> Iterator[CheckResult]:
     Every engine that a bug's table names must find the bug, and so must two engines of different
     kinds, unless the table says in a sentence why only one can. The reference must be clean.
     """
-    for bug in BUGS:
+    for bug in bugs():
         mine = [one for one in outcomes if one.cell.subject == bug.id]
         if mine:
             yield _judged_bug(bug, mine)

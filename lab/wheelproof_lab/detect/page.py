@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from wheelproof_lab.bugs.catalog import BUGS
+from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.detect.matrix import ENGINES, controls, table
 from wheelproof_lab.detect.mutation.cells import End, Outcome, read_outcomes
@@ -38,15 +38,15 @@ def render(outcomes: Sequence[Outcome], reports: Sequence[JsonObject] = ()) -> s
         seen={one.cell.subject for one in ours if one.found.end is End.FOUND},
         asked=asked,
         counts=[(engine, found[engine], of[engine]) for engine in ENGINES if of[engine]],
-        missing=[bug.id for bug in BUGS if bug.id not in asked],
-        bugs=BUGS,
+        missing=[bug.id for bug in bugs() if bug.id not in asked],
+        bugs=bugs(),
         reports=reports,
     )
 
 
 def told(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """Return the last outcome of each cell that is still known, without its story."""
-    ids = {bug.id: number for number, bug in enumerate(BUGS, 1)} | {"": 0}
+    ids = {bug.id: number for number, bug in enumerate(bugs(), 1)} | {"": 0}
     known = {
         (ids[one.cell.subject], one.cell.component, one.cell.engine, one.cell.seed): replace(
             one, found=replace(one.found, story="")

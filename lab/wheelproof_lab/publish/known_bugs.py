@@ -1,6 +1,6 @@
 """`python -m wheelproof_lab pages known-bugs`: renews docs/known-bugs.md from the table."""
 
-from wheelproof_lab.bugs.catalog import BUGS
+from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.publish.markdown import markdown, renew
 
 PAGE = "docs/known-bugs.md"
@@ -8,7 +8,7 @@ PAGE = "docs/known-bugs.md"
 
 def render() -> str:
     """Return the page as Markdown."""
-    return markdown("known-bugs", bugs=BUGS)
+    return markdown("known-bugs", bugs=bugs())
 
 
 def renew_page() -> int:

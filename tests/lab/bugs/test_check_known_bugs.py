@@ -13,7 +13,7 @@ from wheelproof_explore.explorer import explore
 from wheelproof_explore.verdicts import Verdict
 from wheelproof_lab.bugs.accumulator import AccumulatorBug
 from wheelproof_lab.bugs.buffer_pool import BufferPoolBug
-from wheelproof_lab.bugs.catalog import BUGS
+from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.bugs.known_bug import KnownBug, Sight
 from wheelproof_lab.bugs.purgatory import PurgatoryBug
 from wheelproof_lab.bugs.replication import ReplicationBug
@@ -48,10 +48,10 @@ pytestmark = pytest.mark.slow
 CallT = TypeVar("CallT", bound=Request)
 SeenT = TypeVar("SeenT")
 
-_DRIVEN = [bug for bug in BUGS if Sight.DRIVEN in bug.seen]
+_DRIVEN = [bug for bug in bugs() if Sight.DRIVEN in bug.seen]
 
 
-@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.id)
+@pytest.mark.parametrize("bug", bugs(), ids=lambda bug: bug.id)
 def test_a_bug_is_seen_or_says_why_not(bug: KnownBug) -> None:
     assert bool(bug.seen) != bool(bug.unseen)
 

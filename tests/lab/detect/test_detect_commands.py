@@ -11,7 +11,7 @@ import pytest
 
 from support.checkout import ROOT
 from wheelproof_lab.__main__ import main
-from wheelproof_lab.bugs.catalog import BUGS
+from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.detect import mutate
 from wheelproof_lab.detect.matrix import KINDS, judged
 from wheelproof_lab.detect.methods import Row, judged_rows
@@ -129,7 +129,7 @@ def test_the_page_is_made_of_the_outcomes() -> None:
 
 def test_each_bug_is_seen_by_two_kinds_or_says_why_not_and_the_reference_is_clean() -> None:
     outcomes = read_outcomes(ROOT / FOLDER / "outcomes.jsonl")
-    for bug in BUGS:
+    for bug in bugs():
         found = {
             KINDS[one.cell.engine]
             for one in outcomes

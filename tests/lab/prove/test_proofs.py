@@ -4,7 +4,7 @@ import pytest
 
 from support.checkout import ROOT
 from support.graph.tied_proof import graph_model
-from wheelproof_lab.bugs.catalog import BUGS
+from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.bugs.known_bug import Finder
 from wheelproof_lab.graph.comparing.comparisons import carry_out as compare
 from wheelproof_lab.prove.all_proofs import proofs
@@ -104,4 +104,4 @@ def _assumed_holds(proof: Proof, instance: Instance) -> None:
 
 def test_the_known_bugs_that_a_proof_finds_say_so() -> None:
     refuted = {one.bug for proof in PROOFS for one in proof.variants} - {""}
-    assert refuted == {bug.id for bug in BUGS if Finder.PROOF in bug.finders}
+    assert refuted == {bug.id for bug in bugs() if Finder.PROOF in bug.finders}

@@ -64,9 +64,9 @@ def test_the_counter_is_fuzzed_with_real_threads(bug: tuple[str, ...], code: int
     assert ("Counter.TellsWhatItCounted is broken" in done.stdout) is bool(bug)
 
 
-@pytest.mark.parametrize(("program", "code"), [("counter-two", 0), ("bug/counter-racy", 1)])
+@pytest.mark.parametrize(("program", "code"), [("TWO", 0), ("RACY", 1)])
 def test_the_counter_is_explored(program: str, code: int) -> None:
-    done = _run("explore", program)
+    done = _run("explore", f"wheelproof_spec.components.counter.programs:{program}")
     assert done.returncode == code, done.stdout + done.stderr
 
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from wheelproof_explore.program import Program, Scenario
+from wheelproof_explore.program import Scenario
 from wheelproof_lab.worlds.making import discarding, program
 
 from .reference import BoundedCounter, RacyCounter
@@ -19,5 +19,5 @@ def two_threads(counter_class: type[BoundedCounter]) -> Scenario:
     return Scenario(threads={"one": count, "two": count}, check=check)
 
 
-PROGRAMS: tuple[Program, ...] = (program("counter-two", partial(two_threads, BoundedCounter)),)
-FAILING: tuple[Program, ...] = (program("bug/counter-racy", partial(two_threads, RacyCounter)),)
+TWO = program("counter-two", partial(two_threads, BoundedCounter))
+RACY = program("counter-racy", partial(two_threads, RacyCounter))
