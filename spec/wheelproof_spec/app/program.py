@@ -19,8 +19,7 @@ from typing import NoReturn
 
 from wheelproof_explore.failures.problems import ExploreError
 from wheelproof_spec.base.arguments import unknown
-from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.errors import WheelproofSpecError, printable
 from wheelproof_spec.base.results.outputs import require_separate_files
 from wheelproof_spec.base.results.publishing import STANDARD_OUTPUT
 from wheelproof_spec.base.results.streams import flush_output, lost_output, make_streams_safe

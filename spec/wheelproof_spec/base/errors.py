@@ -2,6 +2,9 @@
 
 from wheelproof_spec.base.results.verdicts import ExitCode
 
+_LONGEST = 300
+"""The most characters that are shown of a text of somebody else."""
+
 
 class WheelproofSpecError(Exception):
     """Base of the errors that the command line reports as one sentence, without a traceback."""
@@ -47,3 +50,12 @@ class InputRejectedError(WheelproofSpecError):
         self.line = line
         self.problem = problem
         self.remedy = remedy
+
+
+def printable(text: str, longest: int = _LONGEST) -> str:
+    """Return `text` on one line, shortened, its control characters written as escapes."""
+    shown = "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
+        for letter in text[:longest]
+    )
+    return shown if len(text) <= longest else f"{shown}..."

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.errors import printable
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.drive.result import (
     ConformanceFailure,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
-from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.errors import printable
 from wheelproof_spec.base.results.publishing import Result
 from wheelproof_spec.base.results.run_verdict import Place, RunVerdict
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code, overall

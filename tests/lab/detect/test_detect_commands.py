@@ -104,7 +104,7 @@ def test_the_ledger_tells_of_mutants_that_there_are(capsys: pytest.CaptureFixtur
 
 @pytest.mark.long
 def test_every_method_exit_and_pair_is_seen() -> None:
-    command = [sys.executable, "-m", "wheelproof_spec", "methods", "--quiet"]
+    command = [sys.executable, "-m", "wheelproof_lab", "methods", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from wheelproof_spec.app.program import carries
-from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.errors import UsageError, printable
 from wheelproof_spec.base.results.publishing import Result, deliver, publish
 from wheelproof_spec.base.results.reports import json_text
 from wheelproof_spec.base.results.terminal import progress

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.program import carries
 from wheelproof_spec.base.arguments import unknown
-from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.errors import UsageError, printable
 from wheelproof_spec.base.results.outputs import require_separate_files
 from wheelproof_spec.base.results.publishing import deliver
 from wheelproof_spec.base.results.reports import json_text, junit_text

@@ -17,8 +17,7 @@ from io import FileIO
 from typing import IO
 
 from wheelproof_spec.base import process_group
-from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.errors import UsageError, printable
 from wheelproof_spec.drive.usual import MEMORY_MB, TIMEOUT_S
 
 LONGEST_LINE = 1024 * 1024

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Self, TypeVar
 
 from wheelproof_spec.base.component import Request
-from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.errors import UsageError, printable
 from wheelproof_spec.base.port import RefusedError
-from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError
 from wheelproof_spec.drive.driver.messages import (
     Bye,

@@ -8,7 +8,7 @@ from pathlib import Path
 from wheelproof_spec.app.pages.check.excerpt import Moment, read_excerpt
 from wheelproof_spec.app.pages.check.lanes import COLUMN, LANE, Lanes, lanes_of
 from wheelproof_spec.app.pages.environment import html
-from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.errors import printable
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.history.reader import STANDARD_INPUT

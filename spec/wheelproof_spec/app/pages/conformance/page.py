@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from wheelproof_spec.app.pages.conformance.stages import Stage, stages_of
 from wheelproof_spec.app.pages.environment import html
-from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.errors import printable
 from wheelproof_spec.drive.result import ClauseCount, ConformanceFailure, ConformanceResult
 
 
