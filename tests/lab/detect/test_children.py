@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -119,12 +120,13 @@ def test_what_is_known_is_not_run_again(tmp_path: Path) -> None:
 
 
 def test_a_name_means_another_class_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = sys.modules[__name__]
-    monkeypatch.setattr(module, "Found", Found)
-    package = __name__.partition(".")[0]
-    replace_everywhere({Found: Outcome}, (package,))
-    assert vars(module)["Found"] is Outcome
-    assert sys.modules[Found.__module__] is not module
+    inside, outside = ModuleType("package_of_a_test.inside"), ModuleType("another_package")
+    for module in (inside, outside):
+        vars(module)["Found"] = Found
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    replace_everywhere({Found: Outcome}, ("package_of_a_test",))
+    assert vars(inside)["Found"] is Outcome
+    assert vars(outside)["Found"] is Found
 
 
 def test_a_module_that_is_loaded_cannot_be_rewritten() -> None:
