@@ -198,6 +198,7 @@ ROUNDED = "// self.tick_ms * self.tick_ms"
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_workflow_of_a_port_runs_in_an_empty_environment(built: Path, tmp_path: Path) -> None:
     """The steps run as they are in the file; the one that drives fails if the timer is late."""
     text = WORKFLOW.read_text(encoding="utf-8")

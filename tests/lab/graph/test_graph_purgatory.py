@@ -205,7 +205,10 @@ _OF_CANCELLED = PURGATORY.model(CANCELLED_AND_PURGED)
         (_OF_ATTEMPTS, "ReadPending", "ClearAfterwards", "t1: ReadPending", 10),
         (_OF_TRIGGERED, "TimeoutStarted", "TailNotTested", "w1: Count", 10),
         (_OF_TRIGGERED, "Watch", "GetThenAdd", "w1: Watch", 4),
-        (_OF_CANCELLED, "PurgeIsDone", "CountUnderTheFirstKey", "p1: PurgeReset", 23),
+        pytest.param(
+            *(_OF_CANCELLED, "PurgeIsDone", "CountUnderTheFirstKey", "p1: PurgeReset", 23),
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_mutant_of_the_module(

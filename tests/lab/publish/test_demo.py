@@ -35,6 +35,7 @@ def demonstrated(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_everybody_gets_the_verdicts_that_have_to_be(demonstrated: DemoResult) -> None:
     assert {result.verdict for result in demonstrated.results} == {Verdict.PASS}
     names = " ".join(result.name for result in demonstrated.results)
@@ -45,6 +46,7 @@ def test_everybody_gets_the_verdicts_that_have_to_be(demonstrated: DemoResult) -
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_kafkas_runs_get_the_verdicts_of_check(demonstrated: DemoResult, tmp_path: Path) -> None:
     recorded = Path(demonstrated.manifest.input)
     source, output = tmp_path / "in", tmp_path / "out"

@@ -66,6 +66,7 @@ def test_verdict_page_names_the_line_that_causes_a_deviation(deviation: Deviatio
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_verdict_page_names_lines_that_the_released_classes_have(kafka: str, netty: str) -> None:
     jars = {jar.name: jar for jar in Path(kafka).parent.parent.glob("*/target/*/*.jar")}
     assert any(Path(netty).parent in jar.parents for jar in jars.values())

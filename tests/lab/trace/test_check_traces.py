@@ -116,7 +116,7 @@ def test_an_opinion_about_the_beginning_of_a_trace_is_compared_with_the_beginnin
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("design", ["reference", "kafka"])
+@pytest.mark.parametrize("design", ["reference", pytest.param("kafka", marks=pytest.mark.long)])
 def test_tlc_agrees_on_good_and_spoiled_traces(design: str) -> None:
     good = [walk(seed, 35, design=design) for seed in range(100)]
     found = _agreement([*good, *(spoiled(one, seed) for seed, one in enumerate(good))])
@@ -125,6 +125,7 @@ def test_tlc_agrees_on_good_and_spoiled_traces(design: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_tlc_agrees_where_the_order_is_open() -> None:
     walks = [walk(seed, 25, close=False) for seed in range(10)]
     spoiled_too = [*walks, *(spoiled(one, seed) for seed, one in enumerate(walks))]

@@ -114,6 +114,7 @@ def _comparable(judged: Judged) -> dict[str, list[str]]:
     return rows_of(judged, ("verdicts", "summary", "coverage"), without=left_out)
 
 
+@pytest.mark.long
 def test_partitions_and_order_change_nothing(fleet: Judged, tmp_path: Path) -> None:
     chance = random.Random(7)
     other = tmp_path / "in"

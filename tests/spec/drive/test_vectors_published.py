@@ -141,6 +141,7 @@ def test_the_replayer_in_java_needs_nothing_of_ours(tmp_path: Path) -> None:
     assert (bad.returncode, bad.stderr) == (1, "")
 
 
+@pytest.mark.long
 def test_they_are_what_is_generated(tmp_path: Path) -> None:
     generate(tmp_path)
     made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -79,6 +79,7 @@ def _losing(seen: list[str]) -> Callable[[], None]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_calls_and_schedule_shrink_together_and_come_back_from_the_database() -> None:
     seen: list[str] = []
     database = InMemoryExampleDatabase()

@@ -74,7 +74,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "dark", [pytest.param(False, id="light"), pytest.param(True, id="dark", marks=pytest.mark.long)]
+)
 def test_pages_shut_nobody_out(pages: Mapping[str, str], tmp_path: Path, *, dark: bool) -> None:
     looked = look_at(pages, _WIDTHS, tmp_path, dark=dark)
     assert len(looked) == len(pages) * len(_WIDTHS)
