@@ -17,6 +17,7 @@ from wheelproof.producer import RecordAccumulator
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.failure import FailureKind
 from wheelproof_explore.program import Program, Scenario
+from wheelproof_lab import worlds
 from wheelproof_lab.worlds.accumulator.bench import AccumulatorBench
 from wheelproof_lab.worlds.all_programs import PAIRS, PASSING
 from wheelproof_spec import components
@@ -38,13 +39,14 @@ _PROGRAMS = [
 ]
 
 
-for _module in pkgutil.walk_packages(components.__path__, f"{components.__name__}."):
-    # What is seen is what is imported: all of it, whatever other tests have imported.
-    importlib.import_module(_module.name)
+for _package in (components, worlds):
+    for _module in pkgutil.walk_packages(_package.__path__, f"{_package.__name__}."):
+        # What is seen is what is imported: all of it, whatever other tests have imported.
+        importlib.import_module(_module.name)
 
 
 def _race_in(program: Program) -> str | None:
-    seeing = replace(program, instrument=(components.__name__,))
+    seeing = replace(program, instrument=(components.__name__, worlds.__name__))
     options = Options(engine=Engine.SAMPLE, seed=seeds.seed(1), max_runs=_RUNS, shrink=False)
     found = explore(seeing, options).counterexample
     if found is None or found.failure.kind is not FailureKind.DATA_RACE:
