@@ -68,7 +68,6 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
     happening = _Happening(proof)
     for action in proof.system.actions:
         yield f"{action.name} can happen", happening.to(action)
-        question = asking.question(action)
         for name, clause in (*proof.clauses.items(), *proof.steps.items()):
             then = _then(clause, action)
             if then is clause:
@@ -76,7 +75,9 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
             elif word := asking.keeps_soon(clause, then, _by(proof, name), action):
                 found = Verdict.PASS, f"proved by {word}", ""
             else:
-                found = _refuted(question, ~then, action)
+                # A question of its own: what the solver has learned from another one may lead it
+                # astray for a quarter of an hour, where it needs seconds by itself.
+                found = _refuted(asking.question(action), ~then, action)
             yield f"{action.name}: {name}", found
     question = asking.question()
     for name, promise in proof.promises.items():
