@@ -10,7 +10,6 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 SCATTERED = (
-    "test_code_and_module_are_equal",
     "test_tla_small_model_or_mistake_ends_as_the_manifest_says",
     "test_every_obligation_is_met",
     "test_the_actions_are_those_of_the_module",
