@@ -30,8 +30,8 @@ from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 SECONDS = 60.0
 """The limit for one question to the solver, in seconds."""
 
-_SOON = 0.3
-_LATER = 1.0
+_SOON = 2.0
+_LATER = 15.0
 """The limits for a try with the clause alone, and with the clauses that it names, in seconds."""
 
 Found = tuple[Verdict, str, str]
@@ -72,11 +72,11 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
             then = _then(clause, action)
             if then is clause:
                 found: Found = Verdict.PASS, "nothing that it reads is changed", ""
-            elif word := asking.keeps_soon(clause, then, _by(proof, name), action):
+            elif word := asking.keeps_soon(
+                clause, then, _by(proof, name), action, _kept(proof, name, action)
+            ):
                 found = Verdict.PASS, f"proved by {word}", ""
             else:
-                # A question of its own: what the solver has learned from another one may lead it
-                # astray for a quarter of an hour, where it needs seconds by itself.
                 found = _refuted(asking.question(action), ~then, action)
             yield f"{action.name}: {name}", found
     question = asking.question()
@@ -92,6 +92,13 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
 
 def _by(proof: Proof, name: str) -> list[Term]:
     return [proof.clauses[one] for one in proof.by.get(name, ())]
+
+
+def _kept(proof: Proof, name: str, action: Action) -> list[Term]:
+    """Return, as they are after the action, the clauses named for a claim and proved before it."""
+    known = [*proof.clauses]
+    before = known[: known.index(name)] if name in proof.clauses else known
+    return [_then(proof.clauses[one], action) for one in proof.by.get(name, ()) if one in before]
 
 
 class _Asking:
@@ -111,21 +118,29 @@ class _Asking:
         ]
 
     def keeps_soon(
-        self, clause: Term, then: Term, by: Sequence[Term], action: Action | None = None
+        self,
+        clause: Term,
+        then: Term,
+        by: Sequence[Term],
+        action: Action | None = None,
+        kept: Sequence[Term] = (),
     ) -> str:
         """Return which few clauses prove `then` after an action, or in any state; "" if none do.
 
-        The clause is tried alone, then with the clauses that the proof names for it: with all
-        clauses the solver may not find the proof.
+        The clause is tried with those that the proof names for it, then those of them that the
+        action is known to have `kept`: with all clauses the solver may not find the proof.
         """
-        alone = [one for one in self._clauses if one is clause]
-        near = ((alone, _SOON, "the clause alone"), ((*alone, *by), _LATER, "those it names"))
-        for some, seconds, word in near if by else near[:1]:
+        alone = [one for one in self._clauses if one is clause and one not in by]
+        seconds, word = (_LATER, "those it names") if by else (_SOON, "the clause alone")
+        tries = [([*alone, *by], seconds, word)]
+        if kept:
+            tries.append(([*kept], _SOON, "those it names, after the action"))
+        for some, seconds, word in tries:
             parameters = () if action is None else action.parameters
             question = Question(self._language, parameters, min(self._seconds, seconds))
-            question.assume(*self._system.assumed.values(), *self._facts, *some)
-            question.add(~then, *(() if action is None else (action.guard,)))
-            if question.ask(small=False).impossible:
+            question.assume(*self._system.assumed.values(), *self._facts)
+            question.add(*some, ~then, *(() if action is None else (action.guard,)))
+            if question.is_soon_impossible():
                 return word
         return ""
 

@@ -6,6 +6,7 @@ counterexample only if both agree.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import z3
 
@@ -20,6 +21,17 @@ from wheelproof_lab.prove.products import (
 from wheelproof_lab.prove.terms import BOOL, INT, Field, Kind, Sort, Term
 
 _ENUMERATIONS: dict[Sort, tuple[z3.SortRef, dict[str, z3.ExprRef]]] = {}
+
+_Options = Mapping[str, bool | int]
+
+_WAYS: tuple[_Options, ...] = (
+    {},
+    {"auto_config": False, "case_split": 3},
+    *({"random_seed": seed} for seed in range(1, 8)),
+)
+"""Where z3 looks first. A question that takes one of them astray is soon answered by another."""
+_PARTS = (0.02, 0.09)
+"""The parts of the limit that each way has, in two rounds: together the whole of it."""
 
 _STEPS_A_SECOND = 3_000_000
 """z3's own steps for a second of a limit: so a limit ends in the same place on any computer."""
@@ -147,16 +159,39 @@ class Language:
         return self.sums[term]
 
 
+class _Solver:
+    """A solver in a context of its own, for terms of the main context."""
+
+    def __init__(self, seconds: float, options: _Options) -> None:
+        self._context = z3.Context()
+        # The simple solver keeps every field; others eliminate some, and have no value for them.
+        self._solver = z3.SimpleSolver(ctx=self._context)
+        for name, value in options.items():
+            self._solver.set(name, value)
+        self.limit(seconds)
+        self.push = self._solver.push
+        self.pop = self._solver.pop
+        self.check = self._solver.check
+        self.reason_unknown = self._solver.reason_unknown
+
+    def add(self, *terms: z3.ExprRef) -> None:
+        self._solver.add(*(term.translate(self._context) for term in terms))
+
+    def model(self) -> z3.ModelRef:
+        return self._solver.model().translate(z3.main_ctx())
+
+    def limit(self, seconds: float) -> None:
+        self._solver.set("rlimit", min(max(int(seconds * _STEPS_A_SECOND), 1), _LARGEST))
+
+
 class Question:
     """Terms that are asked together; terms that are added after `push` are dropped by `pop`."""
 
     def __init__(self, language: Language, parameters: Sequence[Term], seconds: float) -> None:
-        # The simple solver keeps every field; others eliminate some, and have no value for them.
-        self._solver = z3.SimpleSolver()
         self._seconds = seconds
-        self._limit(seconds)
         self._language = language
         self._known: list[list[Term]] = [[]]
+        self._said: list[list[z3.ExprRef]] = [[]]
         self._given = {
             str(parameter.value): z3.Const(f"given {parameter.value}", _sort(parameter.sort))
             for parameter in parameters
@@ -166,69 +201,73 @@ class Question:
     def assume(self, *terms: Term) -> None:
         """Add terms that contain no parameter."""
         self._known[-1] += terms
-        self._solver.add(*map(self._language.closed, terms))
+        self._said[-1] += map(self._language.closed, terms)
 
     def add(self, *terms: Term) -> None:
         """Add terms."""
         self._known[-1] += terms
-        for term in terms:
-            self._solver.add(self._language.translated(term, self._given))
+        self._said[-1] += (self._language.translated(term, self._given) for term in terms)
 
     def push(self) -> None:
         """Begin a part that `pop` drops."""
-        self._solver.push()
         self._known.append([])
+        self._said.append([])
 
     def pop(self) -> None:
         """Drop the terms that were added since the last `push`."""
-        self._solver.pop()
         self._known.pop()
+        self._said.pop()
 
-    def ask(self, *, small: bool = True) -> Answer:
-        """Return whether all added terms can hold together, in a `small` state if possible."""
-        self._solver.push()
-        self._solver.add(*self._language.facts())
-        result = self._solver.check()
-        if result != z3.unsat:
-            self._solver.add(*self._language.definitions())
-            result = self._solver.check()
-        answer = self._answer(result, small=small)
-        self._solver.pop()
-        return answer
+    def ask(self) -> Answer:
+        """Return whether all added terms can hold together, in a small state if possible."""
+        unknown = ""
+        for part, options in product(_PARTS, _WAYS):
+            asked, result = self._asked(self._seconds * part, options)
+            if result == z3.unsat:
+                return Answer(impossible=True)
+            if result == z3.sat:
+                return self._sampled(asked)
+            unknown = f"{asked.reason_unknown()} within {self._seconds:g} s"
+        return Answer(unknown=unknown)
 
-    def _answer(self, result: z3.CheckSatResult, *, small: bool) -> Answer:
-        if result == z3.unsat:
-            return Answer(impossible=True)
-        if result == z3.sat:
-            sample = self._small_sample() if small else self._sample(self._solver.model())
-            for term in (one for some in self._known for one in some):
-                if not sample.world.value(term, sample.state, dict(sample.given)):
-                    return Answer(unknown="the solver's state is none where it is evaluated")
-            return Answer(sample=sample)
-        return Answer(unknown=f"{self._solver.reason_unknown()} within {self._seconds:g} s")
+    def is_soon_impossible(self) -> bool:
+        """Return whether one of the ways shows that all added terms cannot hold together."""
+        tries = product(_PARTS, _WAYS)
+        return any(self._asked(self._seconds * part, way)[1] == z3.unsat for part, way in tries)
 
-    def _small_sample(self) -> Sample:
+    def _asked(self, seconds: float, options: _Options) -> tuple[_Solver, z3.CheckSatResult]:
+        # What z3 has seen in a context decides where it looks first, and so whether it comes to
+        # an end. So each try has a context of its own, and ends alike in every process.
+        asked = _Solver(seconds, options)
+        asked.add(*(one for some in self._said for one in some), *self._language.facts())
+        result = asked.check()
+        if result != z3.unsat and (definitions := self._language.definitions()):
+            asked.add(*definitions)
+            result = asked.check()
+        return asked, result
+
+    def _sampled(self, asked: _Solver) -> Answer:
+        sample = self._small_sample(asked)
+        for term in (one for some in self._known for one in some):
+            if not sample.world.value(term, sample.state, dict(sample.given)):
+                return Answer(unknown="the solver's state is none where it is evaluated")
+        return Answer(sample=sample)
+
+    def _small_sample(self, asked: _Solver) -> Sample:
         """Return a state with few elements if there is one, else any."""
-        shown = self._sample(self._solver.model())
-        self._limit(min(self._seconds, _SMALL_S))
+        shown = self._sample(asked.model())
+        asked.limit(min(self._seconds, _SMALL_S))
         for number in range(1, _FEW + 1):
-            self._solver.push()
+            asked.push()
             for sort in self._sorts():
                 few = [z3.Const(f"{sort.name} {one}", _sort(sort)) for one in range(number)]
                 element = z3.Const("element", _sort(sort))
                 among = z3.Or(*(z3.Not(z3.Distinct(element, one)) for one in few))
-                self._solver.add(z3.ForAll([element], among))
-            found = self._solver.check() == z3.sat
-            sample = self._sample(self._solver.model()) if found else shown
-            self._solver.pop()
-            if found:
-                shown = sample
-                break
-        self._limit(self._seconds)
+                asked.add(z3.ForAll([element], among))
+            if asked.check() == z3.sat:
+                return self._sample(asked.model())
+            asked.pop()
         return shown
-
-    def _limit(self, seconds: float) -> None:
-        self._solver.set("rlimit", min(max(int(seconds * _STEPS_A_SECOND), 1), _LARGEST))
 
     def _sample(self, model: z3.ModelRef) -> Sample:
         universe: dict[Sort, Sequence[z3.ExprRef]] = {}
@@ -301,11 +340,9 @@ def _sort(sort: Sort) -> z3.SortRef:
 
 def _enumeration(sort: Sort) -> tuple[z3.SortRef, dict[str, z3.ExprRef]]:
     if sort not in _ENUMERATIONS:
-        # Two enumerations must not share the name of a word.
-        number = len(_ENUMERATIONS)
-        made, values = z3.EnumSort(
-            f"{sort.name} {number}", [f"{word} {number}" for word in sort.words]
-        )
+        # Two enumerations must not share a name, nor the name of a word.
+        name = f"{sort.name} of {', '.join(sort.words)}"
+        made, values = z3.EnumSort(name, [f"{word}, {name}" for word in sort.words])
         _ENUMERATIONS[sort] = made, dict(zip(sort.words, values, strict=True))
     return _ENUMERATIONS[sort]
 

@@ -100,11 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def proved(names: list[str], *, jobs: int = 1, seconds: float) -> "Iterator[CheckResult]":
-    """Yield the result of each obligation of the proofs, in their order.
-
-    Each proof has its own process: earlier formulas in the same process change where z3 looks
-    first, and so whether it comes to an end.
-    """
+    """Yield the result of each obligation of the proofs, in their order."""
     with pool_of(min(jobs, len(names)), tasks=1) as pool:
         for results in pool.imap(partial(_carried_out, seconds), names):
             yield from results

@@ -142,6 +142,15 @@ BOUNDED = SYSTEM.replaced(replace(LEAVE, changes=LEAVE.changes[:2]), without=("F
 """The door without numbers that grow: it has an end."""
 
 
+def test_clauses_that_name_each_other_do_not_prove_each_other() -> None:
+    few = visits() <= 2
+    proof = replace(
+        PROOF, clauses={"Few": few, "Fewer": few & (visits() <= 3)},
+        by={"Few": ("Fewer",), "Fewer": ("Few",)}, promises={},
+    )  # fmt: skip
+    assert _failing(proof)["Leave: Few"].verdict is Verdict.FAIL
+
+
 def test_an_action_that_can_never_happen() -> None:
     never = replace(ENTER, name="Never", guard=inside(t) & ~closed())
     found = _failing(replace(PROOF, system=BOUNDED.replaced(never)))
