@@ -12,7 +12,7 @@ from support.checkout import ROOT
 BENCH = ROOT / "bench" / "pipeline.py"
 
 
-@pytest.mark.long
+@pytest.mark.hunt
 def test_the_benchmark_of_the_pipeline_prints_its_figures(tmp_path: Path) -> None:
     report = tmp_path / "figures.json"
     words = ["--quick", "--seed", "5", "--master", "local[1]", "--json", str(report)]

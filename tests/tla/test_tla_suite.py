@@ -1,13 +1,16 @@
 """The TLA+ suite: every model of the smoke and small tiers ends as the manifest says.
 
 What must fail and the small tier take TLC's start some 300 times, and are left to the long tests.
+Of the mutants of the small tier a few are drawn, others in each hunt.
 """
 
+import random
 import re
 from collections.abc import Mapping, Sequence
 
 import pytest
 
+from support import seeds
 from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.bugs.known_bug import (
     Finder,
@@ -30,8 +33,9 @@ def _models() -> tuple[Model, ...]:
     return tuple(select_models(load_manifest(tla_directory() / "manifest.toml"), (), TIERS))
 
 
-_LONG = [one for one in _models() if one.tier is Tier.SMALL or one.kind is not Kind.MODEL]
-_SHORT = [one for one in _models() if one not in _LONG]
+_SHORT = [one for one in _models() if one.tier is Tier.SMOKE and one.kind is Kind.MODEL]
+_SLOW_MUTANTS = [one for one in _models() if one.tier is Tier.SMALL and one.kind is Kind.MUTANT]
+_LONG = [one for one in _models() if one not in _SHORT and one not in _SLOW_MUTANTS]
 
 
 def _outcomes(models: Sequence[Model]) -> Mapping[str, ModelOutcome]:
@@ -56,6 +60,15 @@ def test_tla_model_ends_as_the_manifest_says(
 @pytest.mark.parametrize("model", [pytest.param(model, id=model.name) for model in _LONG])
 def test_tla_small_model_or_mistake_ends_as_the_manifest_says(model: Model) -> None:
     # Each by itself: one run of all would meet the limit of a single test on a busy machine.
+    outcome = _outcomes((model,))[model.name]
+    assert outcome.verdict is Verdict.PASS, outcome.story()
+
+
+@pytest.mark.campaign
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(12))
+def test_tla_slow_mutant_is_found(number: int) -> None:
+    model = random.Random(seeds.seed(3)).sample(_SLOW_MUTANTS, 12)[number]
     outcome = _outcomes((model,))[model.name]
     assert outcome.verdict is Verdict.PASS, outcome.story()
 

@@ -58,7 +58,7 @@ def test_no_thread_is_left() -> None:
 @pytest.mark.campaign
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "program", passing_programs()[:: seeds.runs(3, hunted=1)], ids=lambda program: program.name
+    "program", passing_programs()[:: seeds.runs(6, hunted=1)], ids=lambda program: program.name
 )
 def test_the_digest_depends_on_the_classes_alone(program: Program) -> None:
     optimal = explore(program)

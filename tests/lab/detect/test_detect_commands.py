@@ -102,7 +102,7 @@ def test_the_ledger_tells_of_mutants_that_there_are(capsys: pytest.CaptureFixtur
     assert [row for row in ledger if not filter_names(mutants, row)] == []
 
 
-@pytest.mark.long
+@pytest.mark.hunt
 def test_every_method_exit_and_pair_is_seen() -> None:
     command = [sys.executable, "-m", "wheelproof_lab", "methods", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -65,7 +65,7 @@ def test_a_few_histories_of_each_component_agree(component: str, profile: str) -
 @pytest.mark.campaign
 @pytest.mark.long
 def test_many_histories_of_each_component_agree(capsys: pytest.CaptureFixture[str]) -> None:
-    histories = seeds.runs(500, hunted=2_000)
+    histories = seeds.runs(200, hunted=2_000)
     words = ["--histories", str(histories), "--seed", str(seeds.seed(_SEED))]
     code = main(["metamorphic", *words])
     assert code == ExitCode.PASS, capsys.readouterr().out
