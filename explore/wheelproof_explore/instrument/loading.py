@@ -111,9 +111,26 @@ def _key(code: CodeType) -> tuple[str, int, str]:
 
 
 def _functions() -> Iterator[FunctionType]:
-    for thing in gc.get_objects():
+    for thing in _objects():
         if type(thing) is FunctionType:
             yield thing
+
+
+def _objects() -> list[object]:
+    """Return the objects that the collector knows, those that `gc.freeze` keeps out too.
+
+    A server or a test runner that freezes what it has imported would hide all functions of the
+    program otherwise, and nothing that they share would be seen.
+    """
+    if not gc.get_freeze_count():
+        return gc.get_objects()
+    # What is alive now stays frozen with the rest: let it be without garbage.
+    gc.collect()
+    gc.unfreeze()
+    try:
+        return gc.get_objects()
+    finally:
+        gc.freeze()
 
 
 def _replace(function: FunctionType, codes: _Known, stack: ExitStack) -> None:

@@ -1,5 +1,6 @@
 """Plain state that threads share is seen, without a word of ours in the code under test."""
 
+import gc
 import sys
 from collections.abc import Callable
 
@@ -49,6 +50,14 @@ def test_a_data_race_is_found_with_both_stacks(name: str) -> None:
     assert found.failure.kind is FailureKind.DATA_RACE
     assert _WRONG[name] in found.failure.message
     assert found.failure.message.count("plain_code.py, line ") >= 2
+
+
+def test_frozen_functions_are_seen() -> None:
+    """A server freezes what it has imported before it forks."""
+    gc.freeze()
+    frozen = gc.get_freeze_count()
+    assert explore(_program("lost_update", _HERE)).counterexample is not None
+    assert gc.get_freeze_count() >= frozen
 
 
 @pytest.mark.parametrize("name", _WRONG)
