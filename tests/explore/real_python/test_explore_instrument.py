@@ -55,9 +55,8 @@ def test_a_data_race_is_found_with_both_stacks(name: str) -> None:
 def test_frozen_functions_are_seen() -> None:
     """A server freezes what it has imported before it forks."""
     gc.freeze()
-    frozen = gc.get_freeze_count()
     assert explore(_program("lost_update", _HERE)).counterexample is not None
-    assert gc.get_freeze_count() >= frozen
+    assert gc.get_freeze_count() > 0
 
 
 @pytest.mark.parametrize("name", _WRONG)
