@@ -6,9 +6,11 @@ import subprocess
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from support import seeds
 from support.toolchains import require
@@ -31,6 +33,10 @@ _COMMON = settings(deadline=None, database=None, print_blob=True)
 settings.register_profile("fixed", _COMMON, derandomize=True)
 settings.register_profile("hunt", _COMMON, derandomize=False, max_examples=2_000)
 settings.load_profile("hunt" if seeds.hunting() else "fixed")
+if not seeds.hunting():
+    # Hypothesis draws constants of the modules that are imported just then, so the cases of a test
+    # depend on the tests that have run before it in the same process.
+    patch.object(providers, "_get_local_constants", providers.Constants).start()
 
 ADAPTERS = Path(__file__).resolve().parent / "adapters"
 

@@ -1,7 +1,7 @@
 """The TLA+ suite: every model of the smoke and small tiers ends as the manifest says.
 
 What must fail and the small tier take TLC's start some 300 times, and are left to the long tests.
-Of the mutants of the small tier a few are drawn, others in each hunt.
+Of the mutants and the large models of the small tier a few are drawn, others in each hunt.
 """
 
 import random
@@ -35,7 +35,17 @@ def _models() -> tuple[Model, ...]:
 
 _SHORT = [one for one in _models() if one.tier is Tier.SMOKE and one.kind is Kind.MODEL]
 _SLOW_MUTANTS = [one for one in _models() if one.tier is Tier.SMALL and one.kind is Kind.MUTANT]
-_LONG = [one for one in _models() if one not in _SHORT and one not in _SLOW_MUTANTS]
+_LARGE = [
+    one
+    for one in _models()
+    if one.tier is Tier.SMALL and one.kind is Kind.MODEL and (one.distinct or 0) >= 9_000
+]
+_DRAWN = [
+    one
+    for models, few in ((_SLOW_MUTANTS, 12), (_LARGE, 10))
+    for one in random.Random(seeds.seed(3)).sample(models, few)
+]
+_LONG = [one for one in _models() if one not in (*_SHORT, *_SLOW_MUTANTS, *_LARGE)]
 
 
 def _outcomes(models: Sequence[Model]) -> Mapping[str, ModelOutcome]:
@@ -66,9 +76,8 @@ def test_tla_small_model_or_mistake_ends_as_the_manifest_says(model: Model) -> N
 
 @pytest.mark.campaign
 @pytest.mark.long
-@pytest.mark.parametrize("number", range(12))
-def test_tla_slow_mutant_is_found(number: int) -> None:
-    model = random.Random(seeds.seed(3)).sample(_SLOW_MUTANTS, 12)[number]
+@pytest.mark.parametrize("model", [pytest.param(model, id=model.name) for model in _DRAWN])
+def test_tla_slow_model_or_mutant_ends_as_the_manifest_says(model: Model) -> None:
     outcome = _outcomes((model,))[model.name]
     assert outcome.verdict is Verdict.PASS, outcome.story()
 

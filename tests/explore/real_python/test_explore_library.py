@@ -13,6 +13,7 @@ from wheelproof_explore import (
     every_interleaving,
     explore,
 )
+from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.verdicts import Verdict
 
 pytestmark = pytest.mark.slow
@@ -80,7 +81,7 @@ def test_what_is_not_explored_to_its_end_is_no_pass() -> None:
         check(lambda: _withdraw(6, 6, whole=True), max_runs=1)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_hypothesis_draws_and_shrinks_calls_and_schedule_together() -> None:
     @given(st.data(), st.lists(st.integers(0, 20), max_size=3))
     @settings(
@@ -94,7 +95,8 @@ def test_hypothesis_draws_and_shrinks_calls_and_schedule_together() -> None:
     def property_of_accounts(data: st.DataObject, amounts: list[int]) -> None:
         check_drawn(lambda: _withdraw(*amounts), data)
 
-    with pytest.raises(InterleavingError, match="overdraw it") as caught:
+    # Patched once and not for each example: in a process with many modules that takes long.
+    with patched_threading(), pytest.raises(InterleavingError, match="overdraw it") as caught:
         property_of_accounts()
     found = caught.value.exploration.counterexample
     assert found is not None

@@ -69,7 +69,7 @@ def _goes_on_from(first: Judged, output: Path, expected: Judged, batch: int = 2)
         assert folders == ["000001", f"{batch:06}"]
 
 
-@pytest.mark.parametrize("place", ["parse", "commit"])
+@pytest.mark.parametrize("place", ["commit", pytest.param("parse", marks=pytest.mark.hunt)])
 def test_what_a_killed_driver_wrote_is_never_read(
     first: Judged, expected: Judged, output: Path, tmp_path: Path, place: str
 ) -> None:

@@ -55,7 +55,10 @@ def _words(folder: StreamedFolder, *more: object) -> tuple[object, ...]:
     return ("pipeline", "stream", *words, "--partitions", 2, "--late", 1, *more)
 
 
-@pytest.mark.parametrize("place", ["judge", "commit", "moves"])
+@pytest.mark.parametrize(
+    "place",
+    ["commit", *(pytest.param(place, marks=pytest.mark.hunt) for place in ("judge", "moves"))],
+)
 def test_a_driver_that_is_killed_is_as_one_that_never_was(
     folder: StreamedFolder, first: Judged, expected: Judged, tmp_path: Path, place: str
 ) -> None:
