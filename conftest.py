@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from support import seeds
 from support.toolchains import require
@@ -36,7 +37,7 @@ settings.load_profile("hunt" if seeds.hunting() else "fixed")
 if not seeds.hunting():
     # Hypothesis draws constants of the modules that are imported just then, so the cases of a test
     # depend on the tests that have run before it in the same process.
-    patch.object(providers, "_get_local_constants", providers.Constants).start()
+    patch.object(providers, "_get_local_constants", Constants).start()
 
 ADAPTERS = Path(__file__).resolve().parent / "adapters"
 
