@@ -103,7 +103,11 @@ def _patch(stack: ExitStack) -> None:
     search = _Search(stack)
     for module in list(sys.modules.values()):
         search.module(module)
-    for kind, methods in ((threading.Thread, threads.THREAD), (threading.Event, threads.EVENT)):
+    for kind, methods in (
+        (threading.Thread, threads.THREAD),
+        (threading.Event, threads.EVENT),
+        (threading.Barrier, threads.BARRIER),
+    ):
         for name, method in methods.items():
             stack.enter_context(patch.object(kind, name, method))
     _patch_internals(stack)

@@ -9,6 +9,7 @@ import inspect
 import linecache
 import math
 import re
+import sys
 import threading
 from itertools import count
 from typing import Protocol, TypeVar
@@ -29,6 +30,7 @@ from wheelproof_explore.runtime.numbers import (
 from wheelproof_explore.runtime.runtime import ControlledRuntime
 from wheelproof_explore.runtime.settings import TimeMode
 from wheelproof_explore.runtime.signals import (
+    Confirm,
     Look,
     Pulse,
     ReleaseAny,
@@ -121,6 +123,16 @@ def place_name(default: str) -> str:
     return match[1] if match else default
 
 
+def _is_made_by_python() -> bool:
+    """Tell whether the standard library, or the checker in its place, makes a lock just now."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    if frame is None or is_checkers(frame.f_code.co_filename):
+        return True
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in sys.stdlib_module_names
+
+
 class RealLock(Protocol):
     """The common interface of Python's locks."""
 
@@ -202,9 +214,18 @@ class _OnModel:
 
 
 class Lock(_OnModel):
-    """`threading.Lock`: any thread may release it."""
+    """`threading.Lock`: any thread may release it.
 
-    __slots__ = ()
+    Whether its holder still holds it is a step, since another thread may have released it. Only for
+    a lock that Python's own code has made, as a queue does, no other thread can: then a program
+    that tries is rejected.
+    """
+
+    __slots__ = ("_is_pythons",)
+
+    def __init__(self, index: int = 0) -> None:
+        super().__init__(index)
+        self._is_pythons = _is_made_by_python()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Acquire the lock, and tell whether that succeeded."""
@@ -220,8 +241,15 @@ class Lock(_OnModel):
         runtime = running()
         if runtime is None:
             self.outside().release()
-        else:
-            runtime.perform(ReleaseAny(self.model(runtime)))
+            return
+        model = self.model(runtime)
+        holder = runtime.perform(ReleaseAny(model))
+        if self._is_pythons and holder != runtime.caller().number:
+            raise reject(
+                runtime,
+                f"releases {model.name}, a lock of Python's own that another thread holds",
+                "let the thread that holds it release it",
+            )
 
     def locked(self) -> bool:
         """Tell whether a thread holds the lock."""
@@ -231,11 +259,15 @@ class Lock(_OnModel):
         return runtime.perform(Look(self.model(runtime))) is not None
 
     def _is_owned(self) -> bool:
-        # Condition calls this; no other thread can change the answer for the holder.
+        # A condition calls this before it uses its queue. Another thread that passes as well, since
+        # a plain lock has no owner, uses the queue at the same time: each order is another one.
         runtime = running()
-        if runtime is not None and self.model(runtime).state == runtime.caller().number:
+        if runtime is None:
+            return self.locked()
+        model = self.model(runtime)
+        if self._is_pythons and model.state == runtime.caller().number:
             return True
-        return self.locked()
+        return runtime.perform(Confirm(model))
 
 
 class RLock(_OnModel):

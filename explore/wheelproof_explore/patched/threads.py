@@ -1,4 +1,4 @@
-"""Threads and events: methods that replace those of Python's own classes.
+"""Threads, events and barriers: methods that replace those of Python's own classes.
 
 The classes stay, so that their subclasses and existing instances work as well.
 """
@@ -14,6 +14,7 @@ from wheelproof.sync import Millis
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.patched.objects import FIRST_IDENT
 from wheelproof_explore.patched.primitives import (
+    Lock,
     made_in_earlier_run,
     millis,
     number_standing,
@@ -39,6 +40,8 @@ _is_set = threading.Event.is_set
 _set = threading.Event.set
 _clear = threading.Event.clear
 _wait = threading.Event.wait
+_n_waiting: Callable[[threading.Barrier], int] = vars(threading.Barrier)["n_waiting"].fget
+_broken: Callable[[threading.Barrier], bool] = vars(threading.Barrier)["broken"].fget
 
 
 roster_kept: list[bool] = [False]
@@ -285,6 +288,28 @@ def event_repr(event: threading.Event) -> str:
     return f"<threading.{type(event).__name__}>"
 
 
+def _settled(barrier: threading.Barrier) -> None:
+    """Make a step that reads the lock of a barrier, under which all of its state changes."""
+    runtime = running()
+    condition: threading.Condition = vars(barrier)["_cond"]
+    lock: object = vars(condition)["_lock"]
+    if runtime is not None and isinstance(lock, Lock):
+        runtime.perform(Look(lock.model(runtime)))
+
+
+def barrier_n_waiting(barrier: threading.Barrier) -> int:
+    """`Barrier.n_waiting`."""
+    _settled(barrier)
+    return _n_waiting(barrier)
+
+
+def barrier_broken(barrier: threading.Barrier) -> bool:
+    """`Barrier.broken`."""
+    _settled(barrier)
+    return _broken(barrier)
+
+
+BARRIER = {"n_waiting": property(barrier_n_waiting), "broken": property(barrier_broken)}
 THREAD = {
     "__hash__": hash_of,
     "start": start,

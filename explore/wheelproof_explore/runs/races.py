@@ -1,6 +1,14 @@
 """Happens-before of a finished run, and its races: pairs of events whose order can be reversed.
 
 The past of an event is a bit mask over the events of the run, itself included.
+
+An event races with the latest event that conflicts with it and is not in its past, if it could have
+come first there. What lies before that one is no race of this run: in the run in which the two have
+changed places it is, with one conflicting event less in between. An operation that waits could not
+have come before the event that ended its wait, so for it the search goes on further back, up to the
+latest event before which it was possible: for a lock that is an acquisition, but also a look at the
+lock while it was free, or a release that raised. Without that search, every order of the wait with
+what happened before it would be lost.
 """
 
 from collections.abc import Iterator
@@ -13,14 +21,14 @@ from wheelproof_explore.runtime.settings import TimeMode
 
 
 class _ObjectHistory:
-    """The past events of one object; `acquired` are the events that acquired it."""
+    """The past events of one object, and whether each writes; the reads since the last write."""
 
-    __slots__ = ("acquired", "last_write", "reads")
+    __slots__ = ("events", "last_write", "reads")
 
     def __init__(self) -> None:
         self.last_write = -1
         self.reads: list[int] = []
-        self.acquired: list[int] = []
+        self.events: list[tuple[int, bool]] = []
 
 
 class Analysis:
@@ -34,8 +42,6 @@ class Analysis:
         # A lazy clock moves when no other thread can, so every event is before or after it. Blocked
         # threads race at that point as if the run ended there.
         self._barrier = 0
-        self._clock = execution.runtime.clock.number
-        self._clock_events: list[int] = []
         self.pasts: list[int] = []
         self.races: list[tuple[int, int]] = []
         self._blocked: dict[int, ModelThread] = {}
@@ -66,20 +72,33 @@ class Analysis:
         """Tell whether any event from `start` on does not happen after `first`."""
         return any(not past >> first & 1 for past in self.pasts[start:])
 
+    def _mask_without(self, first: int, end: int) -> int:
+        """Return the events before `end` that do not happen after `first`."""
+        mask = (1 << first) - 1
+        for place in range(first + 1, end):
+            if not self.pasts[place] >> first & 1:
+                mask |= 1 << place
+        return mask
+
+    def _thread_of(self, place: int) -> ModelThread:
+        actors = self.execution.actors
+        if place < len(actors):
+            return self.execution.threads[actors[place] & THREAD_MASK]
+        return self._blocked[place]
+
     def _resolve(self, place: int, mask: int) -> Event | None:
         execution = self.execution
         if place < len(execution.actors):
             actor = execution.actors[place]
             operation = execution.operations[place]
             accesses: Accesses | None = execution.accesses[place]
-            thread = execution.threads[actor & THREAD_MASK]
         else:
             thread = self._blocked[place]
             actor, operation, accesses = thread.number, thread.pending, ()
         if operation is None:
             return None
         if not operation.fixed:
-            accesses = _peek_after(operation, thread, mask)
+            accesses = _peek_after(operation, self._thread_of(place), mask)
         elif operation.blocking:
             accesses = operation.wanted()
         return None if accesses is None else (actor, accesses)
@@ -95,20 +114,49 @@ class Analysis:
             past = self._barrier = (2 << place) - 1
         elif operation is not None:
             past = self._race(place, operation, accesses, past)
-        past = self._note(place, accesses, operation, past | 1 << place)
+        past = self._note(place, accesses, past | 1 << place)
         self._last[actor] = past
         self.pasts.append(past)
 
     def _race(
         self, place: int, operation: AtomicOperation[object], accesses: Accesses, past: int
     ) -> int:
-        for first in self._candidates(operation, accesses):
+        if operation.blocking:
+            return self._race_backwards(place, operation, accesses, past)
+        for first in self._candidates(accesses):
             if not past >> first & 1:
                 self.races.append((first, place))
-                # Events before `first` are no separate races, unless the reversal may be blocked.
-                if operation.fixed or not operation.blocking:
+                past |= self.pasts[first]
+        return past
+
+    def _race_backwards(
+        self, place: int, operation: AtomicOperation[object], accesses: Accesses, past: int
+    ) -> int:
+        """Add the races of an operation that may be blocked again and again; see the module."""
+        for access in accesses:
+            history = self._objects.get(access >> 1)
+            if history is None:
+                continue
+            for first, writes in reversed(history.events):
+                if not writes and not access & 1:
+                    continue
+                if past >> first & 1:
+                    if writes:
+                        # It happens after all that came before it.
+                        break
+                elif self._was_possible(place, operation, first):
+                    self.races.append((first, place))
                     past |= self.pasts[first]
         return past
+
+    def _was_possible(self, place: int, operation: AtomicOperation[object], first: int) -> bool:
+        """Tell whether an operation could have come right before an event, instead of later."""
+        if operation.fixed:
+            # It has one object, whose writes happen in the order of the run.
+            mask = (1 << first) - 1
+        else:
+            mask = self._mask_without(first, min(place, len(self.pasts)))
+        return _peek_after(operation, self._thread_of(place), mask) is not None
 
     def _past_of_thread(self, number: int) -> int:
         known = self._last.get(number)
@@ -117,8 +165,8 @@ class Analysis:
             known = 0 if born < 0 else self.pasts[born]
         return known | self._barrier
 
-    def _candidates(self, operation: AtomicOperation[object], accesses: Accesses) -> Iterator[int]:
-        """Yield the earlier events that this event may race with."""
+    def _candidates(self, accesses: Accesses) -> Iterator[int]:
+        """Yield the earlier events that an event with these accesses may race with."""
         for access in accesses:
             if access < 2:
                 yield from reversed(self._calls[1 - access])
@@ -126,40 +174,12 @@ class Analysis:
             history = self._objects.get(access >> 1)
             if history is None:
                 continue
-            if operation.blocking:
-                yield from self._acquisitions(operation, access, history)
-                continue
             if access & 1:
                 yield from reversed(history.reads)
             if history.last_write >= 0:
                 yield history.last_write
 
-    def _acquisitions(
-        self, operation: AtomicOperation[object], access: int, history: _ObjectHistory
-    ) -> Iterator[int]:
-        if operation.fixed:
-            # A plain lock was free before its last acquisition: a race with that one is enough.
-            yield from history.acquired[-1:]
-            return
-        if operation.any_access_races:
-            yield from self._changes(access)
-            return
-        for place in reversed(history.acquired):
-            if access & 1 or access | 1 in self.execution.accesses[place]:
-                yield place
-
-    def _changes(self, access: int) -> Iterator[int]:
-        """Yield the events of the clock, or the writes of another object, the last one first."""
-        if access >> 1 == self._clock:
-            yield from reversed(self._clock_events)
-            return
-        for place in range(len(self.pasts) - 1, -1, -1):
-            if access | 1 in self.execution.accesses[place]:
-                yield place
-
-    def _note(
-        self, place: int, accesses: Accesses, operation: AtomicOperation[object] | None, past: int
-    ) -> int:
+    def _note(self, place: int, accesses: Accesses, past: int) -> int:
         """Add the event to the history of its objects; returns its whole past."""
         for access in accesses:
             if access < 2:
@@ -170,8 +190,6 @@ class Analysis:
             history = self._objects.get(access >> 1)
             if history is None:
                 history = self._objects[access >> 1] = _ObjectHistory()
-            if access >> 1 == self._clock:
-                self._clock_events.append(place)
             if history.last_write >= 0:
                 past |= self.pasts[history.last_write]
             if access & 1:
@@ -179,10 +197,10 @@ class Analysis:
                     past |= self.pasts[other]
                 history.reads = []
                 history.last_write = place
+                history.events.append((place, True))
             else:
                 history.reads.append(place)
-            if operation is not None and operation.acquires and _took_hold(operation, access):
-                history.acquired.append(place)
+                history.events.append((place, False))
         return past
 
     def _add_blocked(self, now: int) -> None:
@@ -212,11 +230,6 @@ class Analysis:
             (place for place in range(now, len(actors)) if actors[place] & THREAD_MASK == number),
             None,
         )
-
-
-def _took_hold(operation: AtomicOperation[object], access: int) -> bool:
-    # A failed operation, such as a try_acquire, only reads.
-    return operation.fixed or operation.blocking or bool(access & 1)
 
 
 def _peek_after(

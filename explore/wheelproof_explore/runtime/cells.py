@@ -72,9 +72,7 @@ class AwaitValue(Reading[T]):
     __slots__ = ("_predicate",)
     verb = "await"
     shows_result = True
-    fixed = False
     blocking = True
-    any_access_races = True
 
     def __init__(self, cell: SharedObject[T], predicate: Callable[[T], bool]) -> None:
         super().__init__(cell)

@@ -71,7 +71,6 @@ class Acquire(StepOn[Owned, bool]):
     __slots__ = ()
     verb = "acquire"
     blocking = True
-    acquires = True
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
         """Return a write, None while the lock is held."""
@@ -94,7 +93,6 @@ class TryAcquire(StepOn[Owned, bool]):
     verb = "try_acquire"
     shows_result = True
     fixed = False
-    acquires = True
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
         """Return a write if the lock is free, else a read."""

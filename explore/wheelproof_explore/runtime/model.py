@@ -139,11 +139,8 @@ class AtomicOperation(ABC, Generic[Result]):
     fixed: ClassVar[bool] = True
     """Whether the accesses are the same in every state in which the operation is not blocked."""
     blocking: ClassVar[bool] = False
-    """Whether it waits for a held object: it races with acquisitions, not with releases."""
-    any_access_races: ClassVar[bool] = False
-    """Whether it may be blocked again and again: it races with every access of its object."""
-    acquires: ClassVar[bool] = False
-    """Whether, if it takes effect, it makes blocking operations on its object wait."""
+    """Whether other threads can make it impossible again after it was possible, as they can take a
+    lock. An operation that stays possible once it is, such as a wake-up, is not `blocking`."""
     observes: ClassVar[bool] = True
     """Whether the pasts published at its objects happen before its thread's next steps."""
     shares: ClassVar[bool] = False

@@ -131,7 +131,6 @@ class _Step(AtomicOperation[None]):
 class _RequestRead(_Step):
     __slots__ = ()
     verb = "request read of"
-    acquires = True
 
     def after(self, state: Holders, thread: Actor, /) -> Holders:
         if self.lock.may_read(state, thread):
@@ -144,7 +143,6 @@ class _AwaitRead(_Step):
     verb = "acquire read of"
     fixed = False
     blocking = True
-    acquires = True
 
     def peek(self, thread: ModelThread, /) -> Accesses | None:
         lock = self.lock
@@ -174,7 +172,6 @@ class _RequestWrite(_Step):
     __slots__ = ()
     verb = "request write of"
     writes = True
-    acquires = True
 
     def after(self, state: Holders, thread: Actor, /) -> Holders:
         if _may_write(state):
@@ -188,7 +185,6 @@ class _AwaitWrite(_Step):
     writes = True
     fixed = False
     blocking = True
-    acquires = True
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
         lock = self.lock

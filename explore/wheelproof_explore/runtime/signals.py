@@ -14,6 +14,7 @@ from wheelproof_explore.runtime.model import (
     SharedObject,
     StepOn,
 )
+from wheelproof_explore.runtime.numbers import Actor
 from wheelproof_explore.runtime.settings import TimeMode
 from wheelproof_explore.runtime.timing import ControlledClock, StartTimeout
 
@@ -124,13 +125,23 @@ class Look(Reading[State]):
     verb = "look at"
 
 
+class Confirm(StepOn[Owned, bool]):
+    """Looking whether a lock is held, in order with all other looks: state of its own follows."""
+
+    __slots__ = ()
+    verb = "look at"
+
+    def apply(self, _thread: ModelThread, /) -> bool:
+        """Return whether a thread holds the lock."""
+        return self._object.state is not None
+
+
 class TimedAcquire(StepOn[Owned, bool]):
     """Taking a lock within a time, which may be over at any moment: see TimeMode.ANY."""
 
     __slots__ = ("_timeout_ms",)
     shows_result = True
     fixed = False
-    acquires = True
 
     def __init__(self, lock: Owned, timeout_ms: int) -> None:
         super().__init__(lock)
@@ -153,17 +164,19 @@ class TimedAcquire(StepOn[Owned, bool]):
         return f"acquire {self._object.name} in {self._timeout_ms} ms"
 
 
-class ReleaseAny(StepOn[Owned, None]):
+class ReleaseAny(StepOn[Owned, Actor]):
     """Releasing a lock that any thread may release."""
 
     __slots__ = ()
     verb = "release"
 
-    def apply(self, _thread: ModelThread, /) -> None:
-        """Release the lock; raises RuntimeError if no thread holds it."""
-        if self._object.state is None:
+    def apply(self, _thread: ModelThread, /) -> Actor:
+        """Release the lock and return who held it; raises RuntimeError if no thread does."""
+        holder = self._object.state
+        if holder is None:
             raise RuntimeError("release unlocked lock")
         self._object.become(None)
+        return holder
 
 
 class Sleep(AtomicOperation[None]):

@@ -130,6 +130,7 @@ class Join(AtomicOperation[bool]):
     __slots__ = ("_deadline", "_handle")
     shows_result = True
     fixed = False
+    blocking = True
 
     def __init__(self, handle: ThreadHandle, deadline: int | None) -> None:
         self._handle = handle
@@ -143,6 +144,11 @@ class Join(AtomicOperation[bool]):
         if handle.state is Life.STARTED and not clock.expired(self._deadline):
             return None
         return handle.read + clock.shared
+
+    def wanted(self) -> Accesses:
+        """Return a read of the thread's life, and with a deadline what that needs."""
+        life, clock = self._handle.read, self._handle.clock
+        return life if self._deadline is None else life + clock.shared
 
     def apply(self, thread: ModelThread, /) -> bool:
         """Return whether the thread has ended; raises RuntimeError if it was never started."""

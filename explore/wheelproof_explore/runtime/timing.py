@@ -110,9 +110,7 @@ class Tick(StepOn[ControlledClock, None]):
     """The step of time itself: the clock advances to the next deadline."""
 
     __slots__ = ()
-    fixed = False
     blocking = True
-    any_access_races = True
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
         """Return a write of the clock, None if no thread waits for a time."""

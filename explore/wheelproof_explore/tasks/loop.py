@@ -25,7 +25,7 @@ from wheelproof_explore.runtime.model import UnwindError
 from wheelproof_explore.runtime.runtime import ControlledRuntime
 from wheelproof_explore.runtime.settings import TimeMode
 from wheelproof_explore.runtime.thread_steps import ThreadHandle
-from wheelproof_explore.tasks.turns import Chance, LoopModel, LoopState, Note, Turn
+from wheelproof_explore.tasks.turns import LoopModel, LoopState, Note, Turn
 
 T = TypeVar("T")
 
@@ -310,7 +310,7 @@ class ControlledLoop:
 
     def _serve_timers(self) -> None:
         while True:
-            self._perform(self._may_fire, lambda: "the next timer", self._fire, Chance)
+            self._perform(self._may_fire, lambda: "the next timer", self._fire)
 
     def _may_fire(self, state: LoopState) -> bool:
         return state.timers > 0 and not (self._lazy and state.ready)
@@ -341,11 +341,10 @@ class ControlledLoop:
         may: Callable[[LoopState], bool],
         say: Callable[[], str],
         action: Callable[[], None],
-        kind: type[Turn] = Turn,
     ) -> None:
         """Make one step of the loop; raises an exception of its callbacks."""
         model, runtime = self._model, self._runtime
-        runtime.perform(kind(model, may, say))
+        runtime.perform(Turn(model, may, say))
         self._event = runtime.event
         thread = runtime.caller()
         thread.now_ms = Millis(max(thread.now_ms, round(self._now * 1000)))

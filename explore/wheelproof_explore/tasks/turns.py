@@ -48,7 +48,7 @@ class Turn(StepOn[LoopModel, None]):
     """A step of the loop that is possible if `may` permits it and the loop is not busy."""
 
     __slots__ = ("_may", "_said", "_say")
-    fixed = False
+    blocking = True
 
     def __init__(
         self, loop: LoopModel, may: Callable[[LoopState], bool], say: Callable[[], str]
@@ -75,11 +75,3 @@ class Turn(StepOn[LoopModel, None]):
     def awaited(self) -> str:
         """Return where the task waits."""
         return self._say()
-
-
-class Chance(Turn):
-    """A turn that another thread can make impossible again, such as by cancelling a timer."""
-
-    __slots__ = ()
-    blocking = True
-    any_access_races = True
