@@ -110,7 +110,7 @@ class SimpleQueue(Generic[T]):
 
     def get(self, block: bool = True, timeout: float | None = None) -> T:
         """Remove and return the oldest item; raises Empty if there is none in time."""
-        if timeout is not None and timeout < 0:
+        if block and timeout is not None and timeout < 0:
             raise ValueError("'timeout' must be a non-negative number")
         runtime = running()
         until = None if timeout is None else _now(runtime) + timeout

@@ -133,6 +133,12 @@ def _is_made_by_python() -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] in sys.stdlib_module_names
 
 
+def _refuse_as_python(blocking: bool, timeout: float) -> None:
+    """Raise Python's own error if the arguments of an acquire make no sense."""
+    if timeout != -1 and not (blocking and 0 <= timeout <= threading.TIMEOUT_MAX):
+        real_lock().acquire(blocking, timeout)
+
+
 class RealLock(Protocol):
     """The common interface of Python's locks."""
 
@@ -181,14 +187,8 @@ class _OnModel:
     ) -> bool:
         operation: AtomicOperation[bool] = Acquire(model)
         if not blocking:
-            if timeout != -1:
-                raise ValueError("can't specify a timeout for a non-blocking call")
             operation = TryAcquire(model)
         elif timeout != -1:
-            if timeout < 0:
-                raise ValueError("timeout value must be a non-negative number")
-            if timeout > threading.TIMEOUT_MAX:
-                raise OverflowError("timeout value is too large")
             if runtime.settings.time is not TimeMode.ANY:
                 raise reject(
                     runtime,
@@ -232,6 +232,7 @@ class Lock(_OnModel):
         runtime = running()
         if runtime is None:
             return self.outside().acquire(blocking, timeout)
+        _refuse_as_python(blocking, timeout)
         return self._take(runtime, self.model(runtime), blocking, timeout)
 
     __enter__ = acquire
@@ -281,6 +282,7 @@ class RLock(_OnModel):
         runtime = running()
         if runtime is None:
             return self.outside().acquire(blocking, timeout)
+        _refuse_as_python(blocking, timeout)
         model = self.model(runtime)
         if model.state != runtime.caller().number:
             if not self._take(runtime, model, blocking, timeout):

@@ -19,6 +19,7 @@ from wheelproof_explore.patched.primitives import (
     millis,
     number_standing,
     place_name,
+    reject,
     running,
     standing_index,
 )
@@ -29,12 +30,16 @@ from wheelproof_explore.runtime.signals import ClearFlag, Look, Pulse, SetFlag
 from wheelproof_explore.runtime.thread_steps import Life, ThreadHandle
 
 _MODEL = "_wheelproof"
+_STARTED = "threads can only be started once"
 
 real_current = threading.current_thread
 real_enumerate = threading.enumerate
 _start = threading.Thread.start
 _join = threading.Thread.join
 _is_alive = threading.Thread.is_alive
+_thread_init: Callable[..., None] = threading.Thread.__init__
+_daemon: Callable[[threading.Thread], bool] = vars(threading.Thread)["daemon"].fget
+_set_daemon: Callable[[threading.Thread, bool], None] = vars(threading.Thread)["daemon"].fset
 _init = threading.Event.__init__
 _is_set = threading.Event.is_set
 _set = threading.Event.set
@@ -138,13 +143,34 @@ def enumerate_threads() -> list[threading.Thread]:
         raise stop
     runtime.perform(Look(run.roster))
     current = current_thread()
-    alive = [thread for thread in run.started if _handle(thread).state is Life.STARTED]
+    alive = [thread for thread in run.started if _is_running(thread)]
     return alive if current in alive else [current, *alive]
+
+
+def _is_running(thread: threading.Thread) -> bool:
+    handle: object = vars(thread)[_MODEL]
+    return isinstance(handle, ThreadHandle) and handle.state is Life.STARTED
 
 
 def active_count() -> int:
     """Return how many threads are alive."""
     return len(enumerate_threads())
+
+
+def thread_init(thread: threading.Thread, *args: object, **named: object) -> None:
+    """`Thread.__init__`: the thread that makes it gives it its number, whoever starts it."""
+    _thread_init(thread, *args, **named)
+    runtime = running()
+    if runtime is not None:
+        _new_handle(runtime, thread)
+
+
+def _new_handle(runtime: ControlledRuntime, thread: threading.Thread) -> ThreadHandle:
+    body = partial(_run_thread, runtime, thread)
+    handle = vars(thread)[_MODEL] = ThreadHandle(runtime, runtime.clock, body, thread.name)
+    if roster_kept[-1]:
+        handle.write += _run_of(runtime).roster.write
+    return handle
 
 
 def start(thread: threading.Thread) -> None:
@@ -153,19 +179,21 @@ def start(thread: threading.Thread) -> None:
     if runtime is None:
         _start(thread)
         return
-    handle = vars(thread).get(_MODEL)
+    if "_initialized" not in vars(thread):
+        raise RuntimeError("thread.__init__() not called")
+    handle = _handle(thread, runtime)
     if handle is None:
-        body = partial(_run_thread, runtime, thread)
-        handle = ThreadHandle(runtime, runtime.clock, body, thread.name)
-        handle.daemon = thread.daemon
-        vars(thread)[_MODEL] = handle
-        if roster_kept[-1]:
-            handle.write += _run_of(runtime).roster.write
-            _run_of(runtime).started.append(thread)
-    # Nobody waits for it here: Python asks it whether the thread may still become a daemon.
+        raise RuntimeError(_STARTED)
+    handle.name, handle.daemon = thread.name, thread.daemon
+    try:
+        handle.start()
+    except RuntimeError:
+        raise RuntimeError(_STARTED) from None
+    # Nobody waits for it here: a thread's text says whether it has started.
     started: threading.Event = vars(thread)["_started"]
     _pulse(started, runtime).state = True, 0
-    handle.start()
+    if roster_kept[-1]:
+        _run_of(runtime).started.append(thread)
 
 
 def _run_thread(runtime: ControlledRuntime, thread: threading.Thread) -> None:
@@ -176,15 +204,27 @@ def _run_thread(runtime: ControlledRuntime, thread: threading.Thread) -> None:
         return
 
 
-def _handle(thread: threading.Thread) -> ThreadHandle:
-    """Return the handle of a thread; raises ProgramRejectedError for a thread of an earlier run."""
+def _handle(thread: threading.Thread, runtime: ControlledRuntime) -> ThreadHandle | None:
+    """Return the handle of a thread, None for a thread that runs from the beginning.
+
+    Raises ProgramRejectedError for a thread of an earlier run.
+    """
     handle: object = vars(thread).get(_MODEL)
-    runtime = running()
+    if isinstance(handle, ModelThread):
+        return None
     if not isinstance(handle, ThreadHandle):
-        raise RuntimeError("cannot join thread before it is started")
-    if runtime is not None and handle.runtime is not runtime:
+        return _new_handle(runtime, thread)
+    if handle.runtime is not runtime:
         raise made_in_earlier_run(runtime)
     return handle
+
+
+def _life(thread: threading.Thread, runtime: ControlledRuntime) -> Life:
+    """Return the stage of a thread's life; a step, unless the thread asks about itself."""
+    handle = _handle(thread, runtime)
+    if handle is None or handle.is_current():
+        return Life.STARTED
+    return runtime.perform(Look(handle))
 
 
 def join(thread: threading.Thread, timeout: float | None = None) -> None:
@@ -194,11 +234,22 @@ def join(thread: threading.Thread, timeout: float | None = None) -> None:
         if _MODEL not in vars(thread):
             _join(thread, timeout)
         return
-    handle = _handle(thread)
-    if handle.is_current():
+    if "_initialized" not in vars(thread):
+        raise RuntimeError("Thread.__init__() not called")
+    handle = _handle(thread, runtime)
+    if thread is current_thread():
         raise RuntimeError("cannot join current thread")
+    if handle is None:
+        raise reject(
+            runtime,
+            f"joins {thread.name}, a thread that it has not started",
+            "start it in the program, or let the end of the scenario join it",
+        )
     timeout_ms = None if timeout is None else millis(timeout)
-    ended = handle.join(timeout_ms)
+    try:
+        ended = handle.join(timeout_ms)
+    except RuntimeError:
+        raise RuntimeError("cannot join thread before it is started") from None
     if not ended and timeout_ms is not None and runtime.settings.time is TimeMode.ANY:
         caller = runtime.caller()
         caller.now_ms = Millis(caller.now_ms + timeout_ms)
@@ -207,22 +258,33 @@ def join(thread: threading.Thread, timeout: float | None = None) -> None:
 def is_alive(thread: threading.Thread) -> bool:
     """`Thread.is_alive`."""
     runtime = running()
-    known = vars(thread).get(_MODEL)
-    if runtime is None or known is None:
-        return known is None and _is_alive(thread)
-    if not isinstance(known, ThreadHandle):
-        return True
-    return runtime.perform(Look(_handle(thread))) is Life.STARTED
+    if runtime is None:
+        return _MODEL not in vars(thread) and _is_alive(thread)
+    return _life(thread, runtime) is Life.STARTED
 
 
 def ident(thread: threading.Thread) -> int | None:
     """`Thread.ident`, and `native_id`."""
     known = vars(thread).get(_MODEL)
+    if known is None:
+        real: object = vars(thread).get("_ident")
+        return real if isinstance(real, int) else None
+    runtime = running()
+    if runtime is not None and _life(thread, runtime) is Life.NEW:
+        return None
     model = known.thread if isinstance(known, ThreadHandle) else known
-    if isinstance(model, ModelThread):
-        return FIRST_IDENT + model.number
-    real: object = vars(thread).get("_ident")
-    return real if isinstance(real, int) else None
+    return FIRST_IDENT + model.number if isinstance(model, ModelThread) else None
+
+
+def set_daemon(thread: threading.Thread, daemonic: bool) -> None:
+    """Set `Thread.daemon`."""
+    runtime = running()
+    if runtime is not None and "_initialized" in vars(thread):
+        if _life(thread, runtime) is not Life.NEW:
+            raise RuntimeError("cannot set daemon status of active thread")
+        vars(thread)["_daemonic"] = daemonic
+        return
+    _set_daemon(thread, daemonic)
 
 
 def _pulse(event: threading.Event, runtime: ControlledRuntime) -> Pulse:
@@ -312,6 +374,8 @@ def barrier_broken(barrier: threading.Barrier) -> bool:
 BARRIER = {"n_waiting": property(barrier_n_waiting), "broken": property(barrier_broken)}
 THREAD = {
     "__hash__": hash_of,
+    "__init__": thread_init,
+    "daemon": property(_daemon, set_daemon),
     "start": start,
     "join": join,
     "is_alive": is_alive,

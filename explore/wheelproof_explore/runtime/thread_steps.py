@@ -153,10 +153,10 @@ class Join(AtomicOperation[bool]):
     def apply(self, thread: ModelThread, /) -> bool:
         """Return whether the thread has ended; raises RuntimeError if it was never started."""
         handle = self._handle
-        if handle.state is Life.NEW:
-            raise RuntimeError(f"{handle.name}: cannot join a thread before it is started")
         if self._deadline is not None:
             handle.clock.forget(thread)
+        if handle.state is Life.NEW:
+            raise RuntimeError(f"{handle.name}: cannot join a thread before it is started")
         return handle.state is Life.ENDED
 
     def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:

@@ -38,8 +38,14 @@ class Objects:
         self.last: queue.LifoQueue[int] = queue.LifoQueue(1)
         self.simple: queue.SimpleQueue[int] = queue.SimpleQueue()
         self.own = threading.local()
+        self.child = threading.Thread(target=self._set_cell, name="child", daemon=True)
+        self.timer = threading.Timer(1, self._set_cell)
+        self.timer.daemon = True
         self.pool = ThreadPoolExecutor(1)
         self.future: Future[int] = Future()
+
+    def _set_cell(self) -> None:
+        self.cells[0].set(7)
 
     def run_future(self) -> bool:
         """Do what a worker does with a future."""
@@ -176,6 +182,20 @@ FAMILIES: Mapping[str, tuple[tuple[str, Call], ...]] = {
         ("get now", lambda it: it.simple.get_nowait()),
         ("size", lambda it: it.simple.qsize()),
         ("empty", lambda it: it.simple.empty()),
+    ),
+    "thread": (
+        ("start", lambda it: it.child.start()),
+        ("join", lambda it: it.child.join()),
+        ("join in time", lambda it: it.child.join(1)),
+        ("alive", lambda it: it.child.is_alive()),
+        ("identified", lambda it: it.child.ident is not None),
+        ("get", lambda it: it.cells[0].get()),
+    ),
+    "timer": (
+        ("start", lambda it: it.timer.start()),
+        ("cancel", lambda it: it.timer.cancel()),
+        ("join", lambda it: it.timer.join()),
+        ("get", lambda it: it.cells[0].get()),
     ),
     "future": (
         ("run", lambda it: it.run_future()),
