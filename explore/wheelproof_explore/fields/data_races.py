@@ -79,6 +79,7 @@ class _HappensBefore:
         self._own: dict[int, int] = {}
         self._objects: dict[int, _Published] = {}
         self._fields: dict[tuple[int, str], _Field] = {}
+        self._whole = 0
         self._children: dict[int, list[int]] = {}
         for thread in runtime.threads.values():
             if thread.spawned_at >= 0:
@@ -94,10 +95,14 @@ class _HappensBefore:
         """Record one step of a thread."""
         past = self._pasts.get(number, 0) | 1 << event
         self._own[number] = self._own.get(number, 0) | 1 << event
+        if operation is not None and operation.whole:
+            self._whole |= 1 << event
         if operation is not None and not isinstance(operation, FieldAccess):
-            for access in accesses:
-                if access >> 1 not in (HISTORY, self._time):
-                    past = self._meet(past, access, operation)
+            met = [access for access in accesses if access >> 1 not in (HISTORY, self._time)]
+            for access in met if operation.observes else ():
+                past |= self._learnt(access)
+            for access in met:
+                self._publish(past, access, operation)
         self._pasts[number] = past
         for child in self._children.get(event, ()):
             self._pasts[child] = past
@@ -120,24 +125,26 @@ class _HappensBefore:
     def _is_unordered(self, earlier: LoggedAccess, later: LoggedAccess) -> bool:
         if earlier.thread == later.thread:
             return False
-        # Other threads learn of the access only through a later step of the earlier thread.
+        # Other threads learn of the access only through a later step of the earlier thread, unless
+        # it is a part of its step.
         known = self._pasts.get(later.thread, 0) & self._own.get(earlier.thread, 0)
-        return not known >> (earlier.event + 1)
+        is_part = earlier.event >= 0 and self._whole >> earlier.event & 1
+        return not known >> (earlier.event if is_part else earlier.event + 1)
 
-    def _meet(self, past: int, access: int, operation: AtomicOperation[object]) -> int:
+    def _learnt(self, access: int) -> int:
+        published = self._objects.get(access >> 1)
+        if published is None:
+            return 0
+        return published.by_writers | (published.by_readers if access & 1 else 0)
+
+    def _publish(self, past: int, access: int, operation: AtomicOperation[object]) -> None:
         published = self._objects.get(access >> 1)
         if published is None:
             published = self._objects[access >> 1] = _Published()
-        writes = access & 1
-        if operation.observes:
-            past |= published.by_writers
-            if writes:
-                past |= published.by_readers
-        if writes:
+        if access & 1:
             published.by_writers |= past
         elif operation.shares:
             published.by_readers |= past
-        return past
 
 
 def _failure(

@@ -145,6 +145,8 @@ class AtomicOperation(ABC, Generic[Result]):
     """Whether the pasts published at its objects happen before its thread's next steps."""
     shares: ClassVar[bool] = False
     """Whether it publishes its thread's past even if it only reads."""
+    whole: ClassVar[bool] = False
+    """Whether what its thread does up to its next step is a part of it, as in a turn of a loop."""
     shows_result: ClassVar[bool] = False
     """Whether a table shows its result."""
     alternatives = 1

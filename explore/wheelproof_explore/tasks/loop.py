@@ -1,8 +1,13 @@
 """An event loop whose order of callbacks is chosen by the model checker.
 
 A task is a thread that has a turn whenever a callback of the task is ready. Callbacks that belong
-to no task share one thread and run first in, first out. A timer may fire at any time, before timers
-that are due later; with TimeMode.LAZY only when nothing else is ready.
+to no task share one thread and run first in, first out. So do those that other threads schedule, at
+any time, even during a turn. A timer may fire at any time, before timers that are due later; with
+TimeMode.LAZY only when nothing else is ready.
+
+A turn may make steps of its own. The loop is busy until it has ended, so no other turn begins, but
+steps of threads come in between. Turns never overlap: what two of them do is no data race, but each
+order of them is explored.
 """
 
 import asyncio
@@ -12,61 +17,35 @@ from asyncio import events
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import Context
 from functools import partial
-from types import FrameType
 from typing import NoReturn, TypeVar, cast
 
 from wheelproof.sync import Millis
 from wheelproof_explore.failures.places import call_stack
 from wheelproof_explore.patched.primitives import reject, running
-from wheelproof_explore.runtime.model import UnwindError
+from wheelproof_explore.runtime.model import ModelThread, UnwindError
 from wheelproof_explore.runtime.runtime import ControlledRuntime
 from wheelproof_explore.runtime.settings import TimeMode
+from wheelproof_explore.runtime.signals import Look
 from wheelproof_explore.runtime.thread_steps import ThreadHandle
-from wheelproof_explore.tasks.turns import LoopModel, LoopState, Note, Turn
+from wheelproof_explore.tasks.futures import ModelFuture, ModelTask, on_a_thread
+from wheelproof_explore.tasks.turns import (
+    Call,
+    Called,
+    Closing,
+    LoopCalls,
+    LoopModel,
+    LoopState,
+    Note,
+    Turn,
+)
 
 T = TypeVar("T")
 
 _CALLBACKS = -1
 """The key of callbacks that belong to no task."""
-
-
-class ModelFuture(asyncio.Future[T]):
-    """A future with a hash that is the same in every run, so that sets have a fixed order."""
-
-    def __init__(self, number: int, loop: "ControlledLoop") -> None:
-        super().__init__(loop=loop.as_loop)
-        self.number = number
-
-    def __hash__(self) -> int:
-        return self.number
-
-
-class ModelTask(asyncio.Task[T]):
-    """A task with a hash that is the same in every run."""
-
-    def __init__(
-        self,
-        number: int,
-        coro: Coroutine[object, object, T],
-        loop: "ControlledLoop",
-        name: str,
-        context: Context | None,
-    ) -> None:
-        self.number = number
-        super().__init__(coro, loop=loop.as_loop, name=name, context=context)
-
-    def __hash__(self) -> int:
-        return self.number
-
-    def place(self) -> str:
-        """Return the place at which the task goes on, in words."""
-        frames: list[FrameType] = self.get_stack()
-        if not frames:
-            return "its end"
-        return f"{frames[-1].f_code.co_name}, line {frames[-1].f_lineno}"
 
 
 class ControlledLoop:
@@ -77,7 +56,9 @@ class ControlledLoop:
         self.as_loop = cast("asyncio.AbstractEventLoop", self)
         self._lazy = runtime.settings.time is TimeMode.LAZY
         self._model = LoopModel(runtime)
+        self._calls = LoopCalls(runtime)
         self._handles: dict[int, deque[events.Handle]] = {}
+        self._called: deque[events.Handle] = deque()
         self._timers: list[events.TimerHandle] = []
         self._tasks: list[ModelTask[object]] = []
         self._errors: list[BaseException] = []
@@ -85,7 +66,9 @@ class ControlledLoop:
         # The thread that makes the loop adds these, so each has the same number in every run.
         self._serve("callbacks", self._serve_callbacks)
         self._serve("timers", self._serve_timers)
+        self._serve("calls of threads", self._serve_calls)
         self._unheard: set[int] = set()
+        self._workers: list[threading.Thread] = []
         self._made = 0
         # The latest step that writes the loop.
         self._event = -1
@@ -119,8 +102,12 @@ class ControlledLoop:
     def _run_to_end(self, task: "ModelTask[T]") -> T:
         while not task.done():
             self._turn(task.number, task.place)
-        self._perform(lambda _: True, lambda: "cancel what is left", self._cancel_all)
-        self._perform(lambda state: not state.unended, lambda: "the loop is closed", self._close)
+        self._perform(Turn(self._model, _always, lambda: "cancel what is left"), self._cancel_all)
+        if self._workers:
+            self._perform(Turn(self._model, _all_ended, lambda: "all tasks have ended"), _nothing)
+        for worker in self._workers:
+            worker.join()
+        self._perform(Closing(self._model, self._calls, _all_ended), self._close)
         result = task.result()
         for other in self._tasks:
             # Python would log it: "Task exception was never retrieved".
@@ -135,9 +122,10 @@ class ControlledLoop:
                 task.cancel()
 
     def _close(self) -> None:
-        self._unheard = {task.number for task in self._tasks if _is_unheard(task)}
+        self._unheard = {task.number for task in self._tasks if task.is_unheard()}
         self._timers.clear()
-        self._change(timers=0)
+        self._called.clear()
+        self._change(ready=frozenset(), timers=0)
 
     # The methods of a loop that tasks and asyncio's own code call.
 
@@ -161,7 +149,7 @@ class ControlledLoop:
 
     def create_future(self) -> ModelFuture[object]:
         """Return a new future."""
-        return ModelFuture(self._number(), self)
+        return ModelFuture(self._number(), self.as_loop)
 
     def call_soon(
         self, callback: Callable[..., object], *args: object, context: Context | None = None
@@ -177,13 +165,14 @@ class ControlledLoop:
     def call_soon_threadsafe(
         self, callback: Callable[..., object], *args: object, context: Context | None = None
     ) -> events.Handle:
-        """Schedule a callback, from any thread."""
-        add = partial(self.call_soon, callback, *args, context=context)
+        """Schedule a callback, from any thread, even while the loop is busy."""
         if events._get_running_loop() is self.as_loop:
-            return add()
-        made: list[events.Handle] = []
-        self._perform(lambda _: True, lambda: "wake the loop", lambda: made.append(add()))
-        return made[0]
+            return self.call_soon(callback, *args, context=context)
+        handle = events.Handle(callback, args, self.as_loop, context)
+        if not self._runtime.perform(Call(self._calls)):
+            raise RuntimeError("Event loop is closed")
+        self._called.append(handle)
+        return handle
 
     def call_later(
         self,
@@ -232,15 +221,21 @@ class ControlledLoop:
         return True
 
     def is_closed(self) -> bool:
-        """Return False."""
-        return False
+        """Tell whether the loop is closed; a step of any other thread."""
+        if events._get_running_loop() is self.as_loop:
+            return False
+        return self._runtime.perform(Look(self._calls)).closed
 
     def run_in_executor(
         self, executor: object, func: Callable[..., T], *args: object
     ) -> asyncio.Future[T]:
         """Run a function on a thread, of the executor if one is given."""
-        submit: Callable[..., Future[T]] = getattr(executor, "submit", _on_a_thread)
-        return asyncio.wrap_future(submit(func, *args), loop=self.as_loop)
+        submit: Callable[..., Future[T]] | None = getattr(executor, "submit", None)
+        if submit is not None:
+            future = submit(func, *args)
+        else:
+            future = on_a_thread(partial(func, *args), self._workers)
+        return asyncio.wrap_future(future, loop=self.as_loop)
 
     def cancel_at_any_time(self, task: ModelTask[T]) -> None:
         """Add a thread that cancels the task at any time; see `cancel_anywhere`."""
@@ -249,11 +244,7 @@ class ControlledLoop:
             task.cancel()
 
         def body() -> None:
-            self._perform(
-                lambda _: True,
-                lambda: f"cancel {task.get_name()}",
-                stop,
-            )
+            self._perform(Turn(self._model, _always, lambda: f"cancel {task.get_name()}"), stop)
 
         self._serve(f"cancels {task.get_name()}", body)
 
@@ -293,7 +284,7 @@ class ControlledLoop:
         number = self._number()
         self._change(unended=self._model.state.unended | {number})
         name = given if count == 1 else f"{given}-{count}"
-        task = ModelTask(number, coro, self, name, context)
+        task = ModelTask(number, coro, self.as_loop, name, context)
         self._tasks.append(cast("ModelTask[object]", task))
         return task
 
@@ -308,9 +299,13 @@ class ControlledLoop:
         while True:
             self._turn(_CALLBACKS, lambda: "a callback")
 
+    def _serve_calls(self) -> None:
+        while True:
+            self._perform(Called(self._model, self._calls, _always), self._run_called)
+
     def _serve_timers(self) -> None:
         while True:
-            self._perform(self._may_fire, lambda: "the next timer", self._fire)
+            self._perform(Turn(self._model, self._may_fire, lambda: "the next timer"), self._fire)
 
     def _may_fire(self, state: LoopState) -> bool:
         return state.timers > 0 and not (self._lazy and state.ready)
@@ -326,7 +321,13 @@ class ControlledLoop:
 
     def _turn(self, key: int, place: Callable[[], str]) -> None:
         """Wait until a callback of `key` is ready, and run it."""
-        self._perform(lambda state: key in state.ready, place, partial(self._run_next, key))
+        turn = Turn(self._model, lambda state: key in state.ready, place)
+        self._perform(turn, partial(self._run_next, key))
+
+    def _run_called(self) -> None:
+        handle = self._called.popleft()
+        if not handle.cancelled():
+            handle._run()
 
     def _run_next(self, key: int) -> None:
         handles = self._handles[key]
@@ -336,28 +337,37 @@ class ControlledLoop:
         if not handle.cancelled():
             handle._run()
 
-    def _perform(
-        self,
-        may: Callable[[LoopState], bool],
-        say: Callable[[], str],
-        action: Callable[[], None],
-    ) -> None:
+    def _perform(self, turn: Turn, action: Callable[[], None]) -> None:
         """Make one step of the loop; raises an exception of its callbacks."""
-        model, runtime = self._model, self._runtime
-        runtime.perform(Turn(model, may, say))
+        runtime = self._runtime
+        runtime.perform(turn)
         self._event = runtime.event
         thread = runtime.caller()
         thread.now_ms = Millis(max(thread.now_ms, round(self._now * 1000)))
-        before = events._get_running_loop()
-        events._set_running_loop(self.as_loop)
-        try:
+        with self._running_on(thread):
             action()
-        finally:
-            events._set_running_loop(before)
         ended = {task.number for task in self._tasks if task.done()}
         self._change(busy=False, unended=self._model.state.unended - ended)
         if self._errors:
             raise self._errors.pop()
+
+    @contextmanager
+    def _running_on(self, thread: ModelThread) -> Generator[None]:
+        """Be the running loop inside the block, but not while another thread makes its steps."""
+        before, suspend = events._get_running_loop(), thread.suspend
+
+        def step_aside() -> None:
+            events._set_running_loop(before)
+            suspend()
+            events._set_running_loop(self.as_loop)
+
+        thread.suspend = step_aside
+        events._set_running_loop(self.as_loop)
+        try:
+            yield
+        finally:
+            thread.suspend = suspend
+            events._set_running_loop(before)
 
 
 def run(main: Coroutine[object, object, T], *, debug: bool | None = None) -> T:
@@ -365,6 +375,8 @@ def run(main: Coroutine[object, object, T], *, debug: bool | None = None) -> T:
     runtime = running()
     if runtime is None or runtime.current is None:
         return real_run(main, debug=debug)
+    if isinstance(events._get_running_loop(), ControlledLoop):
+        raise RuntimeError("asyncio.run() cannot be called from a running event loop")
     return ControlledLoop(runtime).run(main)
 
 
@@ -375,22 +387,16 @@ def cancel_anywhere(task: asyncio.Task[T]) -> None:
         loop.cancel_at_any_time(task)
 
 
+def _nothing() -> None:
+    pass
+
+
+def _always(_state: LoopState) -> bool:
+    return True
+
+
+def _all_ended(state: LoopState) -> bool:
+    return not state.unended
+
+
 real_run = asyncio.run
-
-
-def _is_unheard(task: ModelTask[T]) -> bool:
-    """Tell whether a task raised an exception that no code has retrieved."""
-    return task.done() and bool(getattr(task, "_log_traceback", False))
-
-
-def _on_a_thread(function: Callable[..., T], *args: object) -> Future[T]:
-    future: Future[T] = Future()
-
-    def work() -> None:
-        try:
-            future.set_result(function(*args))
-        except Exception as error:
-            future.set_exception(error)
-
-    threading.Thread(target=work, name="executor", daemon=True).start()
-    return future

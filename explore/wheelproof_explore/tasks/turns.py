@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from wheelproof_explore.runtime.accesses import Accesses
 from wheelproof_explore.runtime.model import (
     ModelThread,
+    Rewindable,
     Scheduler,
     SharedObject,
     StepOn,
@@ -39,9 +41,45 @@ class Note(StepOn[LoopModel, None]):
 
     __slots__ = ()
     verb = "goes on in"
+    whole = True
 
     def apply(self, _thread: ModelThread, /) -> None:
         """Do nothing: the change follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallsState:
+    """The number of callbacks that other threads have scheduled; a `closed` loop takes no more."""
+
+    waiting: int = 0
+    closed: bool = False
+
+
+class LoopCalls(SharedObject[CallsState]):
+    """The callbacks that other threads schedule: an object of its own.
+
+    A turn can neither see nor change them, unless it runs one, so a thread that schedules one is
+    independent of all other turns.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, runtime: Scheduler) -> None:
+        super().__init__(runtime, "the event loop's calls", CallsState())
+
+
+class Call(StepOn[LoopCalls, bool]):
+    """The scheduling of a callback by another thread; returns False if the loop is closed."""
+
+    __slots__ = ()
+    verb = "add to"
+
+    def apply(self, _thread: ModelThread, /) -> bool:
+        """Add a callback."""
+        state = self._object.state
+        if not state.closed:
+            self._object.become(replace(state, waiting=state.waiting + 1))
+        return not state.closed
 
 
 class Turn(StepOn[LoopModel, None]):
@@ -49,6 +87,7 @@ class Turn(StepOn[LoopModel, None]):
 
     __slots__ = ("_may", "_said", "_say")
     blocking = True
+    whole = True
 
     def __init__(
         self, loop: LoopModel, may: Callable[[LoopState], bool], say: Callable[[], str]
@@ -75,3 +114,51 @@ class Turn(StepOn[LoopModel, None]):
     def awaited(self) -> str:
         """Return where the task waits."""
         return self._say()
+
+
+class Closing(Turn):
+    """The end of the loop: callbacks that threads schedule later are refused."""
+
+    __slots__ = ("_calls",)
+    fixed = False
+    # The program goes on behind it.
+    whole = False
+    said: ClassVar[str] = "the loop is closed"
+
+    def __init__(self, loop: LoopModel, calls: LoopCalls, may: Callable[[LoopState], bool]) -> None:
+        super().__init__(loop, may, lambda: self.said)
+        self._calls = calls
+
+    def peek(self, thread: ModelThread, /) -> Accesses | None:
+        """Return writes of the loop and its calls, None while the turn is not possible."""
+        return None if super().peek(thread) is None else self.wanted()
+
+    def wanted(self) -> Accesses:
+        """Return writes of the loop and its calls."""
+        return self._object.write + self._calls.write
+
+    def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:
+        """Return the loop and its calls."""
+        return (self._object, self._calls)
+
+    def apply(self, thread: ModelThread, /) -> None:
+        """Close the loop."""
+        super().apply(thread)
+        self._calls.become(CallsState(closed=True))
+
+
+class Called(Closing):
+    """The turn of a callback that another thread has scheduled."""
+
+    __slots__ = ()
+    whole = True
+    said = "a callback of a thread"
+
+    def peek(self, thread: ModelThread, /) -> Accesses | None:
+        """Return writes of the loop and its calls, None without a callback or while it is busy."""
+        return super().peek(thread) if self._calls.state.waiting else None
+
+    def apply(self, thread: ModelThread, /) -> None:
+        """Begin the turn, with one callback less."""
+        Turn.apply(self, thread)
+        self._calls.become(replace(self._calls.state, waiting=self._calls.state.waiting - 1))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from support.explore import plain_tasks
 from support.explore.plain_code import Counter, evaluation_as_ever
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.failure import FailureKind
@@ -76,6 +77,34 @@ def test_the_orders_of_accesses_are_explored(name: str) -> None:
 def test_what_is_right_passes(name: str, *, steps: bool) -> None:
     result = explore(_program(name, _HERE, steps=steps))
     assert result.verdict() is Verdict.PASS, result.summary()
+
+
+@pytest.mark.parametrize("steps", [False, True])
+@pytest.mark.parametrize(
+    ("main", "kind"),
+    [
+        (plain_tasks.right_turns, None),
+        (plain_tasks.right_hand_over_to_a_thread, None),
+        (plain_tasks.lost_update_between_turns, FailureKind.EXCEPTION),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_turns_of_one_loop_are_ordered_in_every_way_and_race_in_none(
+    main: Callable[[], object], kind: FailureKind | None, *, steps: bool
+) -> None:
+    program = threading_program(main.__name__, main, [plain_tasks.__name__], steps=steps)
+    assert program is not None
+    found = explore(program).counterexample
+    assert (None if found is None else found.failure.kind) is kind
+
+
+def test_a_turn_and_a_thread_may_race() -> None:
+    main = plain_tasks.race_of_a_turn_and_a_thread
+    program = threading_program(main.__name__, main, [plain_tasks.__name__])
+    assert program is not None
+    found = explore(program).counterexample
+    assert found is not None
+    assert found.failure.kind is FailureKind.DATA_RACE
 
 
 @pytest.mark.parametrize("steps", [False, True])

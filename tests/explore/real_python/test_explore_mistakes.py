@@ -1,5 +1,6 @@
 """What Python raises for a call that makes no sense, the models raise as well, word for word."""
 
+import asyncio
 import queue
 import threading
 import time
@@ -58,6 +59,14 @@ class _WithoutInit(threading.Thread):
         pass
 
 
+async def _runs_a_loop() -> None:
+    coroutine = asyncio.sleep(0)
+    try:
+        asyncio.run(coroutine)
+    finally:
+        coroutine.close()
+
+
 _MISTAKES: dict[str, Callable[[], object]] = {
     "join before start": lambda: threading.Thread(target=_nothing).join(),
     "join in time before start": lambda: threading.Thread(target=_nothing).join(1),
@@ -83,6 +92,7 @@ _MISTAKES: dict[str, Callable[[], object]] = {
     "queue in negative time": lambda: queue.Queue[int]().get(timeout=-1),
     "simple queue in negative time": lambda: queue.SimpleQueue[int]().get(timeout=-1),
     "simple queue at once in negative time": lambda: queue.SimpleQueue[int]().get(False, -1),
+    "a loop in a loop": lambda: asyncio.run(_runs_a_loop()),
     "task done too often": lambda: queue.Queue[int]().task_done(),
 }
 

@@ -1,0 +1,78 @@
+"""Futures and tasks of a controlled loop, and calls that are made on a thread for it."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextvars import Context
+from types import FrameType
+from typing import TypeVar
+
+from wheelproof_explore.runtime.model import UnwindError
+
+T = TypeVar("T")
+
+
+class ModelFuture(asyncio.Future[T]):
+    """A future with a hash that is the same in every run, so that sets have a fixed order."""
+
+    def __init__(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop=loop)
+        self.number = number
+
+    def __hash__(self) -> int:
+        return self.number
+
+
+class ModelTask(asyncio.Task[T]):
+    """A task with a hash that is the same in every run."""
+
+    def __init__(
+        self,
+        number: int,
+        coro: Coroutine[object, object, T],
+        loop: asyncio.AbstractEventLoop,
+        name: str,
+        context: Context | None,
+    ) -> None:
+        self.number = number
+        super().__init__(coro, loop=loop, name=name, context=context)
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def place(self) -> str:
+        """Return the place at which the task goes on, in words."""
+        frames: list[FrameType] = self.get_stack()
+        if not frames:
+            return "its end"
+        return f"{frames[-1].f_code.co_name}, line {frames[-1].f_lineno}"
+
+    def is_unheard(self) -> bool:
+        """Tell whether it raised an exception that no code has retrieved."""
+        return self.done() and bool(getattr(self, "_log_traceback", False))
+
+
+def on_a_thread(
+    call: Callable[[], T], workers: list[threading.Thread], name: str = "executor"
+) -> Future[T]:
+    """Make a call on a thread of its own, which is added to `workers`; return its future.
+
+    As in a pool, the call is not made if the future was cancelled before the thread comes to it.
+    """
+    future: Future[T] = Future()
+
+    def work() -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(call())
+        except UnwindError:
+            raise
+        except BaseException as error:
+            future.set_exception(error)
+
+    worker = threading.Thread(target=work, name=name)
+    workers.append(worker)
+    worker.start()
+    return future
