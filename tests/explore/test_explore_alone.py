@@ -1,7 +1,6 @@
 """`python -m wheelproof_explore`: the verb without the judge, its reports and its refusals."""
 
 import json
-import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -11,11 +10,6 @@ from wheelproof_explore.__main__ import main
 from wheelproof_explore.verdicts import ExitCode
 
 _ACCOUNT = "wheelproof_explore.examples:account"
-
-needs_the_lock = pytest.mark.skipif(
-    sys.version_info >= (3, 13),
-    reason="threading.Lock is a class of its own since Python 3.13, which is not modelled yet",
-)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +21,6 @@ needs_the_lock = pytest.mark.skipif(
         ("ticket_mended", ExitCode.PASS),
     ],
 )
-@needs_the_lock
 def test_the_examples_have_a_race_and_their_mended_forms_have_none(
     program: str, code: ExitCode, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -35,7 +28,6 @@ def test_the_examples_have_a_race_and_their_mended_forms_have_none(
     assert capsys.readouterr().out.splitlines()[-1] == code.name.lower()
 
 
-@needs_the_lock
 def test_a_failure_is_shown_reported_and_repeated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -60,7 +52,6 @@ def test_a_bound_is_inconclusive(capsys: pytest.CaptureFixture[str]) -> None:
     assert "the bound on runs was reached after 1 runs" in capsys.readouterr().out
 
 
-@needs_the_lock
 def test_a_report_to_standard_output_stands_there_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

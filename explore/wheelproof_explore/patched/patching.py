@@ -59,6 +59,8 @@ _names: dict[int, tuple[object, object]] = {
     id(real): (real, model)
     for real, model in (
         (_thread.allocate_lock, Lock),
+        # Since Python 3.13 this class is `threading.Lock`.
+        (_thread.LockType, Lock),
         (_thread.RLock, RLock),
         (threading.local, Local),
         (threading.get_ident, get_ident),
@@ -124,10 +126,14 @@ def _patch_internals(stack: ExitStack) -> None:
 
     new_name: Callable[..., str] = vars(threading)["_newname"]
     replace(threading, "_allocate_lock", allocate_lock)
+    for name, value in list(vars(_thread).items()):
+        _, model = _names.get(id(value), (None, None))
+        if model is Lock or model is RLock:
+            replace(_thread, name, model)
     replace(threading, "_newname", partial(threads.new_name, new_name))
     pools, base = concurrent.futures.thread, sys.modules["concurrent.futures._base"]
     counter: Callable[[], int] = vars(ThreadPoolExecutor)["_counter"]
-    replace(ThreadPoolExecutor, "_counter", partial(threads.count_of, counter))
+    replace(ThreadPoolExecutor, "_counter", staticmethod(partial(threads.count_of, counter)))
     queues: weakref.WeakKeyDictionary[object, object] = weakref.WeakKeyDictionary()
     replace(pools, "_threads_queues", queues)
     start_thread: Callable[..., int] = vars(_thread)["start_new_thread"]

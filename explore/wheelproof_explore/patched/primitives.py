@@ -41,6 +41,7 @@ from wheelproof_explore.runtime.signals import (
 State = TypeVar("State")
 
 real_lock = _thread.allocate_lock
+real_rlock = _thread.RLock
 real_ident = _thread.get_ident
 bystanders: set[int] = set()
 """Threads that have nothing to do with the program: they keep Python's primitives."""
@@ -179,7 +180,7 @@ class _OnModel:
     def outside(self) -> RealLock:
         """Return the real lock."""
         if self._outside is None:
-            self._outside = _thread.RLock() if isinstance(self, RLock) else real_lock()
+            self._outside = real_rlock() if isinstance(self, RLock) else real_lock()
         return self._outside
 
     def _take(

@@ -1,14 +1,17 @@
 """What Python raises for a call that makes no sense, the models raise as well, word for word."""
 
+import _thread
 import asyncio
 import queue
 import threading
 import time
+from _thread import allocate_lock as _allocate
 from collections.abc import Callable
 
 import pytest
 
 from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.failures.failure import FailureKind
 from wheelproof_explore.tasks.plain import threading_program
 from wheelproof_explore.verdicts import Verdict
 
@@ -163,3 +166,37 @@ def test_whether_a_thread_has_started_is_a_step(main: Callable[[], None]) -> Non
     program = threading_program(main.__name__, main)
     assert program is not None
     assert explore(program, Options()).verdict() is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: threading.Lock(),
+        lambda: threading.RLock(),
+        lambda: _thread.allocate_lock(),
+        lambda: _thread.RLock(),
+        lambda: _allocate(),
+    ],
+    ids=["Lock", "RLock", "_thread.allocate_lock", "_thread.RLock", "from _thread"],
+)
+def test_a_deadlock_of_every_kind_of_lock_is_found(make: Callable[[], threading.Lock]) -> None:
+    """Under whatever name Python has it: `threading.Lock` is a class since Python 3.13."""
+
+    def main() -> None:
+        locks = make(), make()
+
+        def take(first: int) -> None:
+            with locks[first], locks[1 - first]:
+                pass
+
+        threads = [threading.Thread(target=take, args=(number,)) for number in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    program = threading_program("main", main)
+    assert program is not None
+    found = explore(program, Options()).counterexample
+    assert found is not None
+    assert found.failure.kind is FailureKind.DEADLOCK
