@@ -112,6 +112,9 @@ class PooledMemory:
                 "it was given back before, or is another pool's"
             )
         self._loans.remove(loan)
+        # The loan of a pooled buffer refers to the buffer. As a cycle, both and the memory would
+        # stay after the buffer is dropped, until the cyclic collector runs.
+        buffer.receipt = None
         return loan.size
 
     def _take_back(self, buffer: ByteBuffer, size: int) -> None:
