@@ -86,24 +86,22 @@ class ThreadsRuntime:
 
 
 class _Lock:
-    __slots__ = ("_acquire", "raw", "release")
+    """The standard library's lock, which has no `try_acquire` and no subclasses.
+
+    A `with` block finds `__enter__` and `__exit__` in the slots, where the standard library's own
+    stand: no Python runs between the lock's being taken and the block, so no signal arrives there.
+    """
+
+    __slots__ = ("__enter__", "__exit__", "acquire", "raw", "release")
 
     def __init__(self) -> None:
         self.raw = threading.Lock()
-        self._acquire = self.raw.acquire
+        self.acquire = self.__enter__ = self.raw.acquire
         self.release = self.raw.release
-
-    def acquire(self) -> bool:
-        return self._acquire()
+        self.__exit__ = self.raw.__exit__
 
     def try_acquire(self) -> bool:
-        return self._acquire(blocking=False)
-
-    def __enter__(self) -> bool:
-        return self._acquire()
-
-    def __exit__(self, *error: object) -> None:
-        self.release()
+        return self.acquire(blocking=False)
 
 
 class _Volatile(Generic[T]):

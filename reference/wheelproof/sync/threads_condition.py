@@ -104,13 +104,16 @@ class ThreadsCondition:
             waiters.popleft().wake()
 
     def _wait(self, waiter: "_Waiter", timeout_ms: Millis | None) -> bool:
-        self._waiters.append(waiter)
-        self._release()
         notified = False
         try:
-            notified = waiter.wait(timeout_ms)
+            self._waiters.append(waiter)
+            try:
+                # Inside: a signal that comes as the lock is given back finds it taken again.
+                self._release()
+                notified = waiter.wait(timeout_ms)
+            finally:
+                self._acquire()
         finally:
-            self._acquire()
             if not notified:
                 self._forget(waiter)
         return notified
