@@ -31,7 +31,7 @@ class UnguardedEntryBucket(TimerTaskList):
             with self._monitor:
                 linked = entry.list.get() is None
                 if linked:
-                    self._link(entry)
+                    self._link(entry, self._root)
 
     def remove(self, entry: TimerTaskEntry) -> None:
         """Unlink `entry` if this list holds it."""

@@ -81,7 +81,8 @@ class SystemTimer(Timer):
 
         The deadline counts from the moment at which the clock is read inside this call. A task
         whose tick the wheel has reached is submitted at once.
-        Raises TimerClosedError after `close`.
+        Raises TimerClosedError after `close`, and what the executor's `submit` raises; then the
+        task is not in the timer.
         TLA+: LockRead, QueueForRead, Refuse, ReadClock, Bind, Insert, Link, SetExpiration,
         Offer and UnlockRead of SystemTimer; Add and SubmitAtOnce of TimingWheel.
         """
@@ -90,14 +91,20 @@ class SystemTimer(Timer):
             expiration_ms = Millis(timer_task.delay_ms + self._clock.hi_res_clock_ms())
             entry = TimerTaskEntry(timer_task, expiration_ms)
             timer_task.set_timer_task_entry(entry)
-            self._add_timer_task_entry(entry)
+            try:
+                self._add_timer_task_entry(entry)
+            except BaseException:
+                timer_task.claim(entry)
+                entry.remove()
+                raise
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
         """Submit what is due, waiting at most `timeout_ms` milliseconds for it (semantics.md 1.5).
 
         Returns whether a bucket was taken, which it may be although all its entries were cancelled.
-        Any number of threads may call this. Raises TimerClosedError after `close`, and
-        IllegalArgumentError for a negative time-out.
+        Any number of threads may call this. Raises TimerClosedError after `close`,
+        IllegalArgumentError for a negative time-out, and what the executor's `submit` raises: then
+        the tasks that it did not take wait for the next advance.
         Seam: known bug poll-outside-lock replaces this.
         TLA+: StartAdvance, AwaitDue, TimeOut, QueueForWrite, LockWrite, Poll, PollNothing,
         AdvanceClock, FlushLock, FlushEntry, FlushEnd and UnlockWrite of SystemTimer; AwaitDue,
@@ -135,7 +142,11 @@ class SystemTimer(Timer):
         TLA+: Insert and Submit of SystemTimer; TestCancelled and Submit of EntryMigration.
         """
         if not self._timing_wheel.add(entry) and entry.timer_task.claim(entry):
-            self._task_executor.submit(entry.timer_task.run)
+            try:
+                self._task_executor.submit(entry.timer_task.run)
+            except BaseException:
+                entry.timer_task.take_back(entry)
+                raise
 
     def _expire_due_buckets(self) -> bool:
         bucket = self._delay_queue.poll()
@@ -150,7 +161,13 @@ class SystemTimer(Timer):
         """Empty a bucket that is due. Seam: known bug advance-after-flush replaces this."""
         # The clock first: that is what sends entries to a lower level or expires them (1.6).
         self._timing_wheel.advance_clock(bucket.get_expiration())
-        bucket.flush(self._add_timer_task_entry)
+        try:
+            bucket.flush(self._add_timer_task_entry)
+        except BaseException:
+            # What was not submitted is due, and the wheel's clock waits here until it is taken:
+            # nothing of a later round can come into this bucket.
+            self._delay_queue.offer(bucket)
+            raise
 
     def _require_open(self) -> None:
         if self._closed:

@@ -66,7 +66,7 @@ class TimerTaskList:
             with self._monitor, entry.monitor:
                 linked = entry.list.get() is None
                 if linked:
-                    self._link(entry)
+                    self._link(entry, self._root)
 
     def remove(self, entry: TimerTaskEntry) -> None:
         """Unlink `entry` if this list holds it; else nothing (semantics.md 1.13, KAFKA-2226).
@@ -81,24 +81,35 @@ class TimerTaskList:
     def flush(self, action: Callable[[TimerTaskEntry], None]) -> None:
         """Take out every entry and hand it to `action`, then become idle (semantics.md 1.6).
 
-        The monitor is held throughout. TLA+: the steps Flush* of EntryMigration.
+        The monitor is held throughout. What `action` raises is passed on: the entry it failed with
+        is the head again, and the bucket keeps its expiration.
+        TLA+: the steps Flush* of EntryMigration.
         """
         with self._monitor:
             head = self._root.next
             while head is not self._root:
                 self.remove(head)
-                action(head)
+                try:
+                    action(head)
+                except BaseException:
+                    self._take_back(head)
+                    raise
                 head = self._root.next
             self._expiration.set(IDLE)
 
-    def _link(self, entry: TimerTaskEntry) -> None:
-        root = self._root
-        tail = root.prev
-        entry.next = root
-        entry.prev = tail
+    def _take_back(self, entry: TimerTaskEntry) -> None:
+        """Make `entry` the head again, unless it is cancelled or has found its place."""
+        with entry.monitor:
+            if entry.list.get() is None and not entry.cancelled():
+                self._link(entry, self._root.next)
+
+    def _link(self, entry: TimerTaskEntry, successor: TimerTaskEntry) -> None:
+        predecessor = successor.prev
+        entry.next = successor
+        entry.prev = predecessor
         entry.list.set(self)
-        tail.next = entry
-        root.prev = entry
+        predecessor.next = entry
+        successor.prev = entry
         self._task_counter.add_and_get(1)
 
     def _unlink(self, entry: TimerTaskEntry) -> None:
