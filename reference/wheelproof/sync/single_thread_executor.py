@@ -16,8 +16,9 @@ _logger = logging.getLogger(__name__)
 class SingleThreadExecutor:
     """Runs tasks one after the other, first in, first out (semantics.md 1.9).
 
-    A slow task delays all behind it. An exception in a task, `sys.exit` included, ends that task
-    alone: it is logged and the next one runs. The thread starts with the first task.
+    A slow task delays all behind it. Whatever a task raises ends that task alone, `sys.exit` and
+    `asyncio.CancelledError` included: it is logged and the next one runs. The thread starts with
+    the first task.
     """
 
     def __init__(self, runtime: Runtime, name: str) -> None:
@@ -34,7 +35,8 @@ class SingleThreadExecutor:
     def submit(self, task: Callable[[], None]) -> None:
         """Queue `task`.
 
-        Raises RejectedExecutionError after `shutdown`.
+        Raises RejectedExecutionError after `shutdown`, and RuntimeError if its thread cannot be
+        started. Then the task is not taken; the next one tries to start the thread again.
         """
         with self._lock:
             if self._shut_down:
@@ -43,7 +45,12 @@ class SingleThreadExecutor:
             self._changed.notify_all()
             if not self._started:
                 self._started = True
-                self._worker.start()
+                try:
+                    self._worker.start()
+                except Exception:
+                    self._started = False
+                    self._tasks.pop()
+                    raise
 
     def shutdown(self) -> None:
         """Take no more tasks; those queued before still run."""
@@ -73,8 +80,15 @@ class SingleThreadExecutor:
         while (task := self._take()) is not None:
             try:
                 task()
-            except (Exception, SystemExit):
+            except BaseException as error:
+                if not isinstance(error, Exception | SystemExit):
+                    self._require_thread()
                 _logger.exception("a task of %s raised; the next one runs", self._name)
+
+    def _require_thread(self) -> None:
+        """Take the lock: a runtime that was ending this thread inside the task ends it here."""
+        with self._lock:
+            return
 
     def _take(self) -> Callable[[], None] | None:
         with self._lock:

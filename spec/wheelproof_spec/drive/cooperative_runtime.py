@@ -236,6 +236,8 @@ class _Condition:
         thread = self._runtime.current
         if thread is None:
             raise StuckError(f"the driver itself would wait on {self._name}")
+        if thread.unwinding:
+            raise _UnwindError
         if thread.interrupted:
             thread.interrupted = False
             raise ThreadInterruptedError

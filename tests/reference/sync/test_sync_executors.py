@@ -1,14 +1,18 @@
 """The executors: first in, first out, and how they end."""
 
+import asyncio
 import logging
 import threading
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 
 from support.reference.threads import await_event, started, take
 from wheelproof.errors import RejectedExecutionError
-from wheelproof.sync import DeferredExecutor, Executor, single_thread_executor
+from wheelproof.sync import DeferredExecutor, Executor, Thread, single_thread_executor
+from wheelproof.sync.single_thread_executor import SingleThreadExecutor
+from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.units import Millis
 
 _NO_TIME = Millis(0)
@@ -76,6 +80,88 @@ def test_an_exception_ends_its_task_alone_and_is_logged(caplog: pytest.LogCaptur
     assert record.getMessage() == "a task of failing raised; the next one runs"
     assert record.exc_info is not None
     assert isinstance(record.exc_info[1], ArithmeticError)
+
+
+class _OddError(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ArithmeticError,
+        SystemExit,
+        KeyboardInterrupt,
+        GeneratorExit,
+        asyncio.CancelledError,
+        _OddError,
+    ],
+)
+def test_whatever_a_task_raises_the_next_one_runs(
+    error: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
+    executor = single_thread_executor("failing")
+    ran: list[str] = []
+
+    def fail() -> None:
+        raise error
+
+    with caplog.at_level(logging.ERROR, logger="wheelproof"):
+        executor.submit(fail)
+        executor.submit(lambda: ran.append("next"))
+        executor.shutdown()
+        with pytest.raises(RejectedExecutionError):
+            executor.submit(fail)
+        assert executor.await_termination(Millis(10_000))
+    assert ran == ["next"]
+    (record,) = caplog.records
+    assert record.exc_info is not None
+    assert isinstance(record.exc_info[1], error)
+
+
+class _ShortOfThreads(ThreadsRuntime):
+    """Fails to start its first threads."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+
+    def thread(self, target: Callable[[], None], name: str) -> Thread:
+        return _ThreadThatMayFail(self, super().thread(target, name))
+
+
+class _ThreadThatMayFail:
+    def __init__(self, runtime: _ShortOfThreads, thread: Thread) -> None:
+        self._runtime = runtime
+        self._thread = thread
+        self.join = thread.join
+        self.interrupt = thread.interrupt
+        self.is_current = thread.is_current
+
+    def start(self) -> None:
+        if self._runtime.failures:
+            self._runtime.failures -= 1
+            raise RuntimeError("can't start new thread")
+        self._thread.start()
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_thread_that_does_not_start_refuses_its_task_alone(failures: int) -> None:
+    executor = SingleThreadExecutor(_ShortOfThreads(failures), "short of threads")
+    ran: list[str] = []
+    for _ in range(failures):
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            executor.submit(lambda: ran.append("refused"))
+    executor.submit(lambda: ran.append("taken"))
+    _finish(executor)
+    assert ran == ["taken"]
+
+
+def test_an_executor_whose_thread_never_started_is_terminated_by_its_shutdown() -> None:
+    executor = SingleThreadExecutor(_ShortOfThreads(1), "short of threads")
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        executor.submit(_fail)
+    executor.shutdown()
+    assert executor.await_termination(_NO_TIME)
 
 
 def test_shutdown_runs_what_was_queued_and_takes_no_more() -> None:
