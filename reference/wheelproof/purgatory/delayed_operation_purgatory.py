@@ -8,7 +8,7 @@ from wheelproof.domain import require_integer
 from wheelproof.errors import IllegalArgumentError, PurgatoryClosedError, TimerClosedError
 from wheelproof.purgatory.watchers import Operation, Watchers, WatcherShard
 from wheelproof.timer import Timer
-from wheelproof.timer.system_timer_reaper import WORK_TIMEOUT_MS
+from wheelproof.timer.system_timer_reaper import reap
 from wheelproof.units import Millis
 
 DEFAULT_PURGE_INTERVAL = 1_000
@@ -251,11 +251,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
             raise PurgatoryClosedError("the purgatory has been shut down; make a new one")
 
     def _reap(self) -> None:
-        try:
-            while True:
-                self.advance_clock(WORK_TIMEOUT_MS)
-        except TimerClosedError:
-            return
+        reap(self.advance_clock)
 
 
 def _distinct(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:

@@ -1,13 +1,18 @@
 """A timer that advances by itself."""
 
+import logging
+from collections.abc import Callable
+
 from wheelproof import sync
-from wheelproof.errors import IllegalArgumentError, TimerClosedError
+from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError, TimerClosedError
 from wheelproof.timer.timer import Timer
 from wheelproof.timer.timer_task import TimerTask
 from wheelproof.units import Millis
 
 WORK_TIMEOUT_MS = Millis(200)
 """The longest wait of one pass of a reaper, in milliseconds (semantics.md 2.10)."""
+
+_logger = logging.getLogger(__name__)
 
 
 class SystemTimerReaper(Timer):
@@ -46,8 +51,31 @@ class SystemTimerReaper(Timer):
             self._thread.join()
 
     def _work(self) -> None:
+        reap(self._timer.advance_clock)
+
+
+def reap(advance_clock: Callable[[Millis], bool]) -> None:
+    """Call `advance_clock` again and again until it raises TimerClosedError.
+
+    Nothing else ends it: the timer goes on to accept adds, and they have to expire. Any other error
+    is logged, and the next pass begins after a pause (semantics.md 2.10). Kafka's reaper ends.
+    """
+    while True:
         try:
-            while True:
-                self._timer.advance_clock(WORK_TIMEOUT_MS)
+            advance_clock(WORK_TIMEOUT_MS)
         except TimerClosedError:
             return
+        except BaseException:
+            # First the pause: a runtime that was ending this thread ends it there.
+            _pause()
+            _logger.exception("an advance of the timer raised; the reaper goes on")
+
+
+def _pause() -> None:
+    lock = sync.lock("Reaper.lock")
+    pause = sync.condition(lock, "Reaper.pause")
+    try:
+        with lock:
+            pause.wait(WORK_TIMEOUT_MS)
+    except ThreadInterruptedError:
+        return

@@ -1,11 +1,13 @@
 """Bad input, and operations that raise: the state stays consistent and nothing else is lost."""
 
+import threading
 from collections.abc import Hashable
 from typing import cast
 
 import pytest
 
-from support.reference.purgatory import Bench, Operation
+from support.reference.purgatory import Bench, CallingOperation, Operation, await_event
+from support.reference.timer import FailingTimer
 from wheelproof.errors import (
     DelayedOperationError,
     IllegalArgumentError,
@@ -133,3 +135,12 @@ def test_after_a_shutdown_operations_are_refused_and_the_others_can_still_go() -
     waiting.ready = True
     assert bench.purgatory.check_and_complete("k") == 1
     assert bench.purgatory.watched() == 0
+
+
+def test_no_error_of_an_advance_ends_the_reaper_of_a_purgatory() -> None:
+    expired = threading.Event()
+    timer = FailingTimer(SystemTimer("tested"), MemoryError())
+    purgatory = DelayedOperationPurgatory[Operation]("tested", timer)
+    purgatory.try_complete_else_watch(CallingOperation(0, expired.set), ["key"])
+    await_event(expired)
+    purgatory.shutdown()

@@ -3,6 +3,8 @@
 The real clock runs here only where nothing has to be waited for by it.
 """
 
+import asyncio
+import logging
 import subprocess
 import sys
 import threading
@@ -10,9 +12,21 @@ import threading
 import pytest
 
 from support.reference.interleaving import Interleaving, Step
-from support.reference.timer import NO_WAIT, Bench, CallingTask, NamedTask, await_event
+from support.reference.timer import (
+    NO_WAIT,
+    Bench,
+    CallingTask,
+    FailingTimer,
+    NamedTask,
+    await_event,
+)
 from wheelproof.clock import ManualClock
-from wheelproof.errors import IllegalArgumentError, TimerClosedError
+from wheelproof.errors import (
+    IllegalArgumentError,
+    RejectedExecutionError,
+    ThreadInterruptedError,
+    TimerClosedError,
+)
 from wheelproof.timer import SystemTimer, SystemTimerReaper, Timer, TimerTask
 from wheelproof.units import Millis
 
@@ -156,6 +170,32 @@ def test_rule_2_11_the_timer_is_closed_which_ends_its_reaper() -> None:
     reaper.close()
     assert timer.closed_beside == [True]
     assert _NAME not in _threads()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RejectedExecutionError("refused"),
+        ThreadInterruptedError(),
+        MemoryError(),
+        SystemExit(),
+        asyncio.CancelledError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_no_error_of_an_advance_ends_the_reaper(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    done = threading.Event()
+    with caplog.at_level(logging.ERROR, logger="wheelproof"):
+        reaper = SystemTimerReaper(_NAME, FailingTimer(SystemTimer("reaped"), error))
+        reaper.add(CallingTask(0, done.set))
+        await_event(done)
+    reaper.close()
+    assert _NAME not in _threads()
+    (record,) = caplog.records
+    assert record.exc_info is not None
+    assert record.exc_info[1] is error
 
 
 _UNCLOSED = """

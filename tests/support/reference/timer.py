@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from wheelproof.clock import ManualClock
 from wheelproof.sync import DeferredExecutor
-from wheelproof.timer import SystemTimer, TimerTask
+from wheelproof.timer import SystemTimer, Timer, TimerTask
 from wheelproof.units import Millis
 
 NO_WAIT = Millis(0)
@@ -93,3 +93,29 @@ class Bench:
         """Move the clock, advance without waiting, and return what ran."""
         self.clock.advance_to(time_ms)
         return self.advance()
+
+
+class FailingTimer(Timer):
+    """Another timer whose first advances raise."""
+
+    def __init__(self, timer: Timer, *errors: BaseException) -> None:
+        self._timer = timer
+        self.errors = list(errors)
+
+    def add(self, timer_task: TimerTask) -> None:
+        """Add to the other timer."""
+        self._timer.add(timer_task)
+
+    def advance_clock(self, timeout_ms: Millis) -> bool:
+        """Raise what is left to raise, or advance the other timer."""
+        if self.errors:
+            raise self.errors.pop(0)
+        return self._timer.advance_clock(timeout_ms)
+
+    def size(self) -> int:
+        """Return the size of the other timer."""
+        return self._timer.size()
+
+    def close(self) -> None:
+        """Close the other timer."""
+        self._timer.close()
