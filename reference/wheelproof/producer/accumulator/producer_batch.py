@@ -1,5 +1,6 @@
 """Records that travel together: ProducerBatch."""
 
+import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Annotated, TypeAlias
 
 from wheelproof import sync
 from wheelproof.clock import Clock
+from wheelproof.errors import ThreadInterruptedError
 from wheelproof.producer.accumulator.future_record_metadata import (
     FutureRecordMetadata,
     RecordMetadata,
@@ -25,6 +27,7 @@ Callback: TypeAlias = Callable[[RecordMetadata | None, Exception | None], None]
 """Called once for each record: where it was stored, or why it was not."""
 
 _NO_OFFSET = -1
+_logger = logging.getLogger(__name__)
 
 
 class FinalState(StrEnum):
@@ -47,6 +50,9 @@ class Thunk:
 
 class ProducerBatch:
     """A batch for one partition.
+
+    What a callback raises is logged, and the batch ends all the same (semantics.md 4.11). An
+    interrupt, and what is no Exception, as `sys.exit` raises, is raised again once it has ended.
 
     Records come in under the monitor of the partition's queue; once drained, the batch is the
     sender's alone. Its final state is set once (semantics.md 4.7).
@@ -183,7 +189,10 @@ class ProducerBatch:
         return self._done(FinalState.FAILED, _NO_OFFSET, error)
 
     def abort(self, error: Exception) -> bool:
-        """End the batch because the producer is closed by force (semantics.md 4.10)."""
+        """End the batch because the producer is closed by force (semantics.md 4.10).
+
+        False if it had ended before: one of its callbacks may be closing the producer.
+        """
         return self._done(FinalState.ABORTED, _NO_OFFSET, error)
 
     def reenqueued(self, now_ms: Millis) -> None:
@@ -257,17 +266,25 @@ class ProducerBatch:
     ) -> bool:
         if not self._become(state):
             return False
+        raised: list[BaseException] = []
         for thunk in self.thunks:
             future = thunk.future
             metadata = future.metadata(base_offset, log_append_time_ms) if error is None else None
-            _fire(thunk.callback, metadata, error)
+            try:
+                _fire(thunk.callback, metadata, error)
+            except BaseException as failure:
+                raised.append(failure)
         self.result.done(base_offset, error, log_append_time_ms=log_append_time_ms)
+        if raised:
+            raise raised[0]
         return True
 
     def _become(self, state: FinalState) -> bool:
         """Set the final state; False if the batch had failed before."""
         if self._final_state.compare_and_set(None, state):
             return True
+        if state is FinalState.ABORTED:
+            return False
         before = self._final_state.get()
         if before in (FinalState.SUCCEEDED, FinalState.SPLIT) or state is FinalState.SPLIT:
             raise IllegalStateError(f"the batch has {before} and cannot be {state} any more")
@@ -290,6 +307,9 @@ def _fire(
         return
     try:
         callback(metadata, error)
+    except ThreadInterruptedError:
+        # Raising it has cleared the interrupt status, so nobody else would learn of it.
+        raise
     except Exception:
-        # An error of a callback is the application's own; the other callbacks still have to run.
-        return
+        # The application's own error; the other callbacks still have to run. Kafka logs it, too.
+        _logger.exception("the callback of a record raised")

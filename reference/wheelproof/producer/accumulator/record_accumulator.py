@@ -1,6 +1,6 @@
 """Where records wait for the sender, in batches: RecordAccumulator."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -185,7 +185,7 @@ class RecordAccumulator:
         """
         self._in_flight.require(batch)
         self._in_flight.answered(batch)
-        return self._ended(batch, batch.complete(base_offset, log_append_time_ms))
+        return self._end(batch, lambda: batch.complete(base_offset, log_append_time_ms))
 
     def fail_batch(self, batch: ProducerBatch, error: Exception) -> bool:
         """Take note of a response with an error that is final; False if it had failed before.
@@ -195,7 +195,7 @@ class RecordAccumulator:
         """
         self._in_flight.require(batch)
         self._in_flight.answered(batch)
-        return self._ended(batch, batch.complete_exceptionally(error))
+        return self._end(batch, lambda: batch.complete_exceptionally(error))
 
     def reenqueue(self, batch: ProducerBatch, now_ms: Millis) -> None:
         """Take note of a response after which the batch is tried again (semantics.md 4.6).
@@ -260,7 +260,7 @@ class RecordAccumulator:
             f"records for {batch.partition} were not delivered within "
             f"{self.config.delivery_timeout_ms} ms"
         )
-        return self._ended(batch, batch.complete_exceptionally(error))
+        return self._end(batch, lambda: batch.complete_exceptionally(error))
 
     def deallocate(self, batch: ProducerBatch) -> None:
         """Forget a batch that has ended, and give its memory back (semantics.md 4.7).
@@ -278,13 +278,16 @@ class RecordAccumulator:
         nobody appends without end. Kafka spins meanwhile; this waits.
         TLA+: Abort, AbortBatch, AbortEnd and AbortAwait of RecordAccumulator.
         """
+        raised: list[BaseException] = []
         appending = True
         while appending:
             completed = self._appends_in_progress.completed()
-            self._abort_batches()
+            self._abort_batches(raised)
             appending = self._appends_in_progress.await_another(completed)
         # The last of them may have made a batch after the others were aborted.
-        self._abort_batches()
+        self._abort_batches(raised)
+        if raised:
+            raise raised[0]
 
     def in_flight(self) -> tuple[ProducerBatch, ...]:
         """Return the batches that wait for a response and have not ended; the sender's to ask."""
@@ -393,7 +396,8 @@ class RecordAccumulator:
         """
         return sorted(batches, key=_place)
 
-    def _abort_batches(self) -> None:
+    def _abort_batches(self, raised: list[BaseException]) -> None:
+        """Abort what is incomplete; puts what callbacks raise again into `raised`."""
         error = ProducerAbortedError("the producer was closed by force")
         for batch in self._in_order_of_appends(self._incomplete.copy_all()):
             queue = self._queues.get_or_create(batch.partition)
@@ -401,13 +405,29 @@ class RecordAccumulator:
                 batch.close_for_record_appends()
                 self._remove_from_queue(queue, batch)
             self._in_flight.discard(batch)
-            batch.abort(error)
-            self.deallocate(batch)
+            try:
+                now = batch.abort(error)
+            except BaseException as failure:
+                raised.append(failure)
+                now = True
+            if now:
+                self.deallocate(batch)
 
     def _remove_from_queue(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
         """Take an aborted batch out of its queue. Seam: known bug KAFKA-3147 replaces this."""
         if batch in queue.batches:
             queue.batches.remove(batch)
+
+    def _end(self, batch: ProducerBatch, end: Callable[[], bool]) -> bool:
+        """End a batch and settle what it holds, also if one of its callbacks raises."""
+        try:
+            now = end()
+        except IllegalStateError:
+            raise
+        except BaseException:
+            self._ended(batch, now=True)
+            raise
+        return self._ended(batch, now)
 
     def _ended(self, batch: ProducerBatch, now: bool) -> bool:
         """Settle what a batch holds; `now` says whether it ended just now. Returns `now`."""
