@@ -1,6 +1,6 @@
 """A piece of a partition's log."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from wheelproof.replication.log_results import LogOffsetMetadata, LogRecord
@@ -19,6 +19,9 @@ class LogSegment:
         # One more than there are records: where the batch of each begins, in bytes, and where the
         # last batch ends.
         self._positions = [0]
+        # For each position the number of the record with which its batch begins. The position alone
+        # does not tell: batches without a byte lie at the same one.
+        self._begins = [0]
 
     @property
     def next_offset(self) -> int:
@@ -32,24 +35,32 @@ class LogSegment:
 
     def append(self, records: Sequence[LogRecord]) -> None:
         """Add a batch of `records`, whose offsets follow on those here."""
-        begin = self.size
+        first, begin = len(self._records), self.size
         self._records += records
         self._positions += [begin] * (len(records) - 1)
         self._positions.append(begin + sum(len(record.value) for record in records))
+        self._begins += [first] * (len(records) - 1)
+        self._begins.append(len(self._records))
 
     def truncate_to(self, offset: int) -> None:
-        """Drop every record from `offset` on."""
+        """Drop every record from `offset` on; what is left of a batch is a shorter batch."""
         kept = max(0, offset - self.base_offset)
+        if kept > len(self._records):
+            return
+        left = self._records[self._begins[kept] : kept]
         del self._records[kept:]
         del self._positions[kept + 1 :]
+        del self._begins[kept + 1 :]
+        self._positions[kept] += sum(len(record.value) for record in left)
+        self._begins[kept] = kept
 
     def offset_metadata(self, offset: int) -> LogOffsetMetadata:
         """Return where the batch of `offset` is, which lies in this segment or at its end."""
-        position = self._positions[offset - self.base_offset]
+        number = offset - self.base_offset
         return LogOffsetMetadata(
-            message_offset=self.base_offset + self._batch_at(position),
+            message_offset=self.base_offset + self._begins[number],
             segment_base_offset=self.base_offset,
-            relative_position_in_segment=position,
+            relative_position_in_segment=self._positions[number],
         )
 
     def read(
@@ -64,15 +75,12 @@ class LogSegment:
         """
         first = offset - self.base_offset
         begin = self._positions[first]
-        last = min(end_offset - self.base_offset, len(self._records))
-        available = self._positions[max(last, first)] - begin
-        whole_first = self._positions[bisect_right(self._positions, begin) % len(self._positions)]
-        if whole_first - begin > max_bytes:
-            max_bytes = whole_first - begin if at_least_one else 0
-        size = min(available, max_bytes)
-        end = self._batch_at(self._positions[bisect_right(self._positions, begin + size) - 1])
+        last = max(first, min(end_offset - self.base_offset, len(self._records)))
+        following = min(bisect_right(self._begins, self._begins[first]), len(self._records))
+        whole_first = self._positions[following] - begin
+        if whole_first > max_bytes:
+            max_bytes = whole_first if at_least_one else 0
+        size = min(self._positions[last] - begin, max_bytes)
+        cut_off = bisect_right(self._positions, begin + size) - 1
+        end = min(self._begins[cut_off], self._begins[last])
         return tuple(self._records[first:end]), size
-
-    def _batch_at(self, position: int) -> int:
-        """Return the number of the first record of the batch that begins there, or of the end."""
-        return bisect_left(self._positions, position)

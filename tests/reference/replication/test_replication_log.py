@@ -1,6 +1,8 @@
 """The log of a partition: segments, epochs, truncation, what a read may return."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wheelproof.errors import IllegalArgumentError
 from wheelproof.replication import EpochEndOffset, ErrorCode, LogRecord, PartitionLog
@@ -178,3 +180,39 @@ def test_an_epoch_without_records_gives_way_to_the_next() -> None:
 def test_a_segment_of_no_bytes_is_refused() -> None:
     with pytest.raises(IllegalArgumentError, match="segment_bytes has to lie within 1"):
         PartitionLog(segment_bytes=0)
+
+
+_BATCHES = st.lists(st.lists(st.integers(0, 3).map(bytes), min_size=1, max_size=3), max_size=8)
+
+
+@given(batches=_BATCHES, truncated=st.integers(0, 24), max_bytes=st.integers(0, 12))
+def test_what_a_log_says_of_an_offset_holds_for_records_without_a_byte(
+    batches: list[list[bytes]], truncated: int, max_bytes: int
+) -> None:
+    log, begins = PartitionLog(segment_bytes=10), list[int]()
+    for values in batches:
+        begins += [log.log_end_offset] * len(values)
+        assert log.append(values, 0) is not None
+    log.truncate_to(min(truncated, log.log_end_offset))
+    end = log.log_end_offset
+    del begins[end:]
+    for offset, begin in enumerate([*begins, end]):
+        progress = log.fetch_progress(offset, up_to_high_watermark=False)
+        assert progress is not None
+        assert progress.start.message_offset == begin
+        assert progress.end.message_offset == end
+    offset = 0
+    read = list[int]()
+    while offset < end:
+        found = _read(log, offset, max_bytes, at_least_one=True)
+        assert found, f"a reader is stuck at {offset}"
+        read += found
+        offset = found[-1] + 1
+    assert read == list(range(end))
+
+
+def test_the_end_behind_a_record_without_a_byte_has_an_offset_of_its_own() -> None:
+    log = _log((0,))
+    progress = log.fetch_progress(1, up_to_high_watermark=False)
+    assert progress is not None
+    assert (progress.start.message_offset, progress.end.message_offset) == (1, 1)

@@ -4,7 +4,7 @@ What one request appends is a batch. Bytes are counted by whole batches: a recor
 batch begins.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +27,8 @@ class LedgerLog:
         self._records: list[Record] = []
         # Where the batch of each record begins, in bytes of the whole log, and where the last ends.
         self._positions = [0]
+        # The offset of the first record of each of these batches: empty ones share a position.
+        self._begins = [0]
         self._bases = [0]
         # The first offset of each epoch; the next epoch replaces an epoch without records.
         self._epochs: list[tuple[int, int]] = []
@@ -66,12 +68,18 @@ class LedgerLog:
             )
         self._positions.extend([begin] * (len(records) - 1))
         self._positions.append(begin + size)
+        self._begins.extend([first] * (len(records) - 1))
+        self._begins.append(self.end)
         return first
 
     def truncate(self, offset: int) -> None:
         """Drop every record from `offset` on; a segment that begins there stays, and is empty."""
+        left = self._records[self._begins[offset] : offset]
         del self._records[offset:]
         del self._positions[offset + 1 :]
+        del self._begins[offset + 1 :]
+        self._positions[offset] += sum(record.size for record in left)
+        self._begins[offset] = offset
         self._bases = [base for base in self._bases if base <= offset]
         self._epochs = [(epoch, start) for epoch, start in self._epochs if start < offset]
         if self.high_watermark >= offset:
@@ -94,11 +102,11 @@ class LedgerLog:
 
     def batch_base(self, offset: int) -> int:
         """Return where the batch of an offset begins, or the end if it lies there."""
-        return bisect_left(self._positions, self._positions[offset])
+        return self._begins[offset]
 
     def batch_end(self, offset: int) -> int:
         """Return the offset after the batch of an offset before the end."""
-        return bisect_right(self._positions, self._positions[offset])
+        return bisect_right(self._begins, self._begins[offset])
 
     def bytes_read(self, offset: int, end: int, max_bytes: int, *, at_least_one: bool) -> int:
         """Return how many bytes a read gets from one segment: the last batch may be cut off.
@@ -108,10 +116,8 @@ class LedgerLog:
         if end <= offset:
             return 0
         begin = self._positions[offset]
-        following = bisect_right(self._bases, offset)
-        last = min(end, self._bases[following]) if following < len(self._bases) else end
-        available = self._positions[last] - begin
-        first = self._positions[bisect_right(self._positions, begin)] - begin
+        available = self._positions[self._last(offset, end)] - begin
+        first = self._positions[self.batch_end(offset)] - begin
         if first > max_bytes:
             return min(available, first) if at_least_one else 0
         return min(available, max_bytes)
@@ -120,9 +126,17 @@ class LedgerLog:
         self, offset: int, end: int, max_bytes: int, *, at_least_one: bool
     ) -> tuple[Record, ...]:
         """Return the records from `offset` on of the whole batches that a read gets."""
+        if end <= offset:
+            return ()
         size = self.bytes_read(offset, end, max_bytes, at_least_one=at_least_one)
-        last = self.batch_base(bisect_right(self._positions, self._positions[offset] + size) - 1)
+        cut_off = bisect_right(self._positions, self._positions[offset] + size) - 1
+        last = min(self._begins[cut_off], self._begins[self._last(offset, end)])
         return tuple(self._records[offset:last])
+
+    def _last(self, offset: int, end: int) -> int:
+        """Return where a read ends at the latest: answers never span two segments."""
+        following = bisect_right(self._bases, offset)
+        return min(end, self._bases[following]) if following < len(self._bases) else end
 
     def holds(self, epoch: int, end: int) -> bool:
         """Tell whether the records of `epoch` before `end` are still there."""
