@@ -55,30 +55,27 @@ class Analysis:
         It has every event that does not happen after `first`, then `second` as it is there;
         None if `second` would be blocked there, so that no other order is possible.
         """
-        execution, pasts = self.execution, self.pasts
-        events: list[Event] = []
-        mask = (1 << first) - 1
-        for place in range(first + 1, len(pasts)):
-            if not pasts[place] >> first & 1:
-                events.append((execution.actors[place], execution.accesses[place]))
-                mask |= 1 << place
+        actors, accesses = self.execution.actors, self.execution.accesses
+        later, mask = self._without(first, len(self.pasts))
         resolved = self._resolve(second, mask)
         if resolved is None:
             return None
-        events.append(resolved)
-        return events
+        return [*((actors[place], accesses[place]) for place in later), resolved]
 
     def concurrent_with(self, first: int, start: int) -> bool:
         """Tell whether any event from `start` on does not happen after `first`."""
         return any(not past >> first & 1 for past in self.pasts[start:])
 
-    def _mask_without(self, first: int, end: int) -> int:
-        """Return the events before `end` that do not happen after `first`."""
+    def _without(self, first: int, end: int) -> tuple[list[int], int]:
+        """Return what lies between `first` and `end` and does not happen after `first`.
+
+        The mask has the events before `first` as well.
+        """
+        later = [place for place in range(first + 1, end) if not self.pasts[place] >> first & 1]
         mask = (1 << first) - 1
-        for place in range(first + 1, end):
-            if not self.pasts[place] >> first & 1:
-                mask |= 1 << place
-        return mask
+        for place in later:
+            mask |= 1 << place
+        return later, mask
 
     def _thread_of(self, place: int) -> ModelThread:
         actors = self.execution.actors
@@ -155,7 +152,7 @@ class Analysis:
             # It has one object, whose writes happen in the order of the run.
             mask = (1 << first) - 1
         else:
-            mask = self._mask_without(first, min(place, len(self.pasts)))
+            _, mask = self._without(first, min(place, len(self.pasts)))
         return _peek_after(operation, self._thread_of(place), mask) is not None
 
     def _past_of_thread(self, number: int) -> int:

@@ -53,9 +53,7 @@ class ModelTask(asyncio.Task[T]):
         return self.done() and bool(getattr(self, "_log_traceback", False))
 
 
-def on_a_thread(
-    call: Callable[[], T], workers: list[threading.Thread], name: str = "executor"
-) -> Future[T]:
+def on_a_thread(call: Callable[[], T], workers: list[threading.Thread]) -> Future[T]:
     """Make a call on a thread of its own, which is added to `workers`; return its future.
 
     As in a pool, the call is not made if the future was cancelled before the thread comes to it.
@@ -72,7 +70,7 @@ def on_a_thread(
         except BaseException as error:
             future.set_exception(error)
 
-    worker = threading.Thread(target=work, name=name)
+    worker = threading.Thread(target=work, name="executor")
     workers.append(worker)
     worker.start()
     return future

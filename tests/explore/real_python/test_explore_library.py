@@ -81,7 +81,6 @@ def test_what_is_not_explored_to_its_end_is_no_pass() -> None:
         check(lambda: _withdraw(6, 6, whole=True), max_runs=1)
 
 
-@pytest.mark.slow
 def test_hypothesis_draws_and_shrinks_calls_and_schedule_together() -> None:
     @given(st.data(), st.lists(st.integers(0, 20), max_size=3))
     @settings(

@@ -53,8 +53,6 @@ _steps = st.lists(st.one_of(st.tuples(st.just("allocate"), _sizes), st.tuples(st
 @seed(seeds.seed(33_001))
 @settings(
     max_examples=seeds.runs(100, hunted=2_000),
-    deadline=None,
-    database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(steps=_steps)

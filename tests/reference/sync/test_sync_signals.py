@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from types import TracebackType
 
 from support.reference.signals import each_interruption
 from support.reference.threads import on_another_thread
@@ -21,13 +20,7 @@ class _InPython:
     def __enter__(self) -> bool:
         return self._lock.acquire()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._lock.release()
 
 
