@@ -28,7 +28,6 @@ pytestmark = pytest.mark.long
 _RUNS = seeds.runs(4, hunted=40)
 _HARMLESS = {
     r"list is ": "what happened is collected in it, and read when all threads have ended",
-    r"dict\['[a-z]'\] is .*\blook\b": "the pair asks the futures that are there, or one more",
     r"AccumulatorBench\._flushing is ": "how many have begun counts when all threads have ended",
     r"PurgatoryWorld\._shut is written .* written ": "both threads write the same",
     r"Broker\._asked is ": "it makes the names of requests, which are all different",

@@ -310,16 +310,16 @@ class AccumulatorBench(Bench):
         over = self.appends.completed()
         assert over > known if one_is_under_way else over == begun, f"{over} have ended"
 
-    def look(self) -> None:
-        """Call every method that changes nothing."""
+    def look(self, *names: str) -> None:
+        """Call every method that changes nothing, and ask whether the records `names` are done."""
         self.check_in_flight()
         self.accumulator.ready(_CLUSTER, self.clock.hi_res_clock_ms())
         assert self.accumulator.next_expiry_time_ms() >= 0
         self.accumulator.flush_in_progress()
         self.accumulator.has_undrained()
         self.accumulator.has_incomplete()
-        for future in tuple(self._futures.values()):
-            future.is_done()
+        for name in names:
+            self._futures[name].is_done()
 
     def check_in_flight(self) -> None:
         """Raise if a batch in flight has ended."""

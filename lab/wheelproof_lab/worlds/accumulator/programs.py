@@ -320,7 +320,7 @@ _PAIRS: Mapping[str, Pairs[AccumulatorRow, AccumulatorBench]] = {
             "append": act(AccumulatorBench.append, "b"),
             "close": act(AccumulatorBench.close),
             "begin-flush": act(AccumulatorBench.begin_flush),
-            "look": act(AccumulatorBench.look),
+            "look": act(AccumulatorBench.look, "a"),
         },
         again={"append": act(AccumulatorBench.append, "c")},
         alone={
@@ -343,7 +343,7 @@ _PAIRS: Mapping[str, Pairs[AccumulatorRow, AccumulatorBench]] = {
             "append": act(AccumulatorBench.append, "c"),
             "close": act(AccumulatorBench.close),
             "begin-flush": act(AccumulatorBench.begin_flush),
-            "look": act(AccumulatorBench.look),
+            "look": act(AccumulatorBench.look, "a", "b"),
         },
         again={"append": act(AccumulatorBench.append, "d")},
         alone={"split": act(AccumulatorBench.split_and_send)},
