@@ -19,7 +19,11 @@ from wheelproof_explore.counterexamples.recording import RunRecording, record
 from wheelproof_explore.counterexamples.shrink import Shrinker
 from wheelproof_explore.estimate import Estimate, Estimator, Progress
 from wheelproof_explore.failures.failure import Failure
-from wheelproof_explore.failures.problems import NondeterminismError, OptionRejectedError
+from wheelproof_explore.failures.problems import (
+    NondeterminismError,
+    OptionRejectedError,
+    UnseenStateError,
+)
 from wheelproof_explore.fields.guarded_fields import verified_guards
 from wheelproof_explore.fields.plain_fields import watched
 from wheelproof_explore.instrument.accesses import NewlySharedError, Seeing
@@ -294,11 +298,14 @@ class _Session:
         )
 
     def _run_engine(self) -> None:
-        for analysis in analysed_runs(self.world, self._strategy):
-            self._take_note(analysis)
-            if self._is_over(self._tally.runs):
-                break
-            self._tell_runs(self._tally.runs)
+        try:
+            for analysis in analysed_runs(self.world, self._strategy):
+                self._take_note(analysis)
+                if self._is_over(self._tally.runs):
+                    break
+                self._tell_runs(self._tally.runs)
+        except UnseenStateError as error:
+            self._stopped = str(error)
 
     def _is_over(self, runs: int) -> bool:
         return self._has_enough() or self._is_bound_reached(runs)

@@ -69,6 +69,17 @@ class ScheduleRejectedError(InputRejectedError):
         super().__init__("schedule", problem, remedy)
 
 
+class UnseenStateError(ExploreError):
+    """State that the checker does not see steers the steps of a thread: no verdict is possible."""
+
+    def __init__(self, thread: str, does: str) -> None:
+        super().__init__(
+            f"state that is not seen steers the steps: {thread} {does} where it did something else "
+            "before, although nothing that was seen had changed; share it through a cell or a "
+            "declared field, or see it with --instrument MODULE: no verdict is possible"
+        )
+
+
 class EngineDefectError(ExploreError):
     """A defect of the engine itself; the result says nothing about the program."""
 

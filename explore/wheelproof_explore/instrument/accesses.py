@@ -367,6 +367,8 @@ def seen(seeing: Seeing) -> Generator[None]:
     functions = _Functions(seeing)
     names = [name for name in vars(_Functions) if not name.startswith("_")]
     given = {f"_wp_{name}": getattr(functions, name) for name in names}
+    # Under these names the program has no variables of its own.
+    given |= {"_wp_slice": slice, "_wp_globals": globals}
     before = vars(builtins).copy()
     for name, function in given.items():
         setattr(builtins, name, function)

@@ -292,7 +292,7 @@ class _Rewriter(ast.NodeTransformer):
             case ast.Slice():
                 parts = (node.lower, node.upper, node.step)
                 given = [ast.Constant(None) if part is None else self._load(part) for part in parts]
-                return ast.Call(_name("slice"), [*given], [])
+                return ast.Call(_name("_wp_slice"), [*given], [])
             case ast.Name(id=name, ctx=ast.Load()) if name in self._cells:
                 return _call("get_cell", _cell(name), ast.Constant(name))
             case ast.Name(id=name, ctx=ast.Load()) if name in self._globals:
@@ -360,7 +360,7 @@ def _name(name: str) -> ast.Name:
 
 
 def _module() -> ast.expr:
-    return ast.Call(_name("globals"), [], [])
+    return ast.Call(_name("_wp_globals"), [], [])
 
 
 def _cell(name: str) -> ast.expr:

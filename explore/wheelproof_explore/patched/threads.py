@@ -7,7 +7,6 @@ import threading
 import zlib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from contextvars import Context
 from functools import partial
 
 from wheelproof.sync import Millis
@@ -30,6 +29,8 @@ from wheelproof_explore.runtime.signals import ClearFlag, Look, Pulse, SetFlag
 from wheelproof_explore.runtime.thread_steps import Life, ThreadHandle
 
 _MODEL = "_wheelproof"
+_HOOKS_OF_OTHERS = frozenset(("_pytest", "_thread", "pytest", "threading"))
+"""The modules whose hooks only report an exception."""
 _STARTED = "threads can only be started once"
 
 real_current = threading.current_thread
@@ -199,9 +200,22 @@ def start(thread: threading.Thread) -> None:
 def _run_thread(runtime: ControlledRuntime, thread: threading.Thread) -> None:
     _run_of(runtime).threads[runtime.caller().number] = thread
     try:
-        Context().run(thread.run)
+        thread.run()
     except SystemExit:
         return
+    except ProgramRejectedError:
+        raise
+    except Exception as error:
+        hook = threading.excepthook
+        if not _is_programs(hook):
+            raise
+        hook(threading.ExceptHookArgs((type(error), error, error.__traceback__, thread)))
+
+
+def _is_programs(hook: object) -> bool:
+    """Tell whether the program handles the exceptions of its threads by a hook of its own."""
+    module = str(getattr(getattr(hook, "func", hook), "__module__", ""))
+    return module.partition(".")[0] not in _HOOKS_OF_OTHERS
 
 
 def _handle(thread: threading.Thread, runtime: ControlledRuntime) -> ThreadHandle | None:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from contextvars import Context
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -230,7 +231,8 @@ class ControlledRuntime:
     def _run(self, thread: ModelThread, body: Callable[[], None]) -> None:
         try:
             if not thread.aborted:
-                body()
+                # A thread begins with an empty context; its fiber may have had another one.
+                Context().run(body)
         except UnwindError:
             pass
         except (KeyboardInterrupt, ProgramRejectedError) as stop:

@@ -17,7 +17,7 @@ that could go on is such a wait belongs to another process; `blocked_runs` count
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from wheelproof_explore.failures.problems import EngineDefectError
+from wheelproof_explore.failures.problems import UnseenStateError
 from wheelproof_explore.runs.execution import Execution
 from wheelproof_explore.runs.races import Analysis
 from wheelproof_explore.runtime.accesses import (
@@ -192,7 +192,7 @@ class OptimalStrategy:
                 continue
             accesses = execution.peek(actor)
             if accesses is None:
-                raise EngineDefectError(f"a planned step of thread {actor} is not possible")
+                raise _unseen(execution, actor)
             self._rest = node.children
             frame.event = actor, accesses
             _plan_other_values(frame, execution)
@@ -200,7 +200,7 @@ class OptimalStrategy:
         event = self._first_awake(frame, execution)
         if event is None and execution.enabled():
             if not self._took:
-                raise EngineDefectError("a run died although nothing equivalent had been explored")
+                raise _unseen(execution, execution.enabled()[0][0].number)
             self.blocked_runs += 1
         return event
 
@@ -253,6 +253,19 @@ class OptimalStrategy:
             if sequence is None or _is_covered(frame, sequence):
                 continue
             insert(frame.wakeup, sequence)
+
+
+def _unseen(execution: Execution, actor: Actor) -> UnseenStateError:
+    """Return the error for a run in which a thread's steps are not those that were planned.
+
+    The steps of a thread depend on what its earlier steps have shown it, and on nothing else: so
+    says the algorithm, and the engine itself is compared with brute force.
+    """
+    thread = execution.threads.get(thread_of(actor))
+    if thread is None:
+        return UnseenStateError("a thread", "does not exist")
+    does = "has ended" if thread.pending is None else f"comes to {thread.pending.describe()}"
+    return UnseenStateError(thread.name, does)
 
 
 def _plan_other_values(frame: _OptimalPoint, execution: Execution) -> None:

@@ -1,6 +1,7 @@
 """Programs that are written against `threading` and need not mention this project."""
 
 from collections.abc import Callable, Coroutine, Sequence
+from contextvars import copy_context
 from dataclasses import replace
 from functools import wraps
 from typing import TypeGuard, cast
@@ -47,12 +48,15 @@ def _main(action: Callable[[], object]) -> Callable[[], Scenario]:
     # `wraps` leads to the source of the action, which identifies this program.
     @wraps(action)
     def build() -> Scenario:
+        # The main thread has the context in which the program's modules were imported.
+        context = copy_context()
+
         def main() -> None:
-            result = action()
+            result = context.run(action)
             if isinstance(result, Scenario):
                 raise TypeError("it returns a Scenario: say so, `-> Scenario`")
             if isinstance(result, Coroutine):
-                run(cast("Coroutine[object, object, object]", result))
+                context.run(run, cast("Coroutine[object, object, object]", result))
 
         return Scenario(threads={"main": main})
 

@@ -300,6 +300,19 @@ def right_with_different_keys() -> None:
     assert counts == {"a": 2, "b": 2}
 
 
+def right_with_names_of_builtins() -> None:
+    counts, lock = [0, 0], threading.Lock()
+
+    def add(slice: int, globals: int) -> None:  # noqa: A002
+        global total
+        with lock:
+            total = counts[:slice][0] + globals
+            counts[0] = total
+
+    _both(lambda: add(1, 1))
+    assert counts[:1] == [2]
+
+
 def nothing_shared() -> None:
     def work() -> None:
         counter = Counter()

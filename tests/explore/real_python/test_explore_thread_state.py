@@ -1,0 +1,122 @@
+"""What belongs to one thread stays with it, and what is not seen gives no verdict."""
+
+import threading
+from contextvars import ContextVar
+
+import pytest
+
+from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.program import Scenario
+from wheelproof_explore.result import Exploration
+from wheelproof_explore.tasks.plain import threading_program
+from wheelproof_explore.verdicts import Verdict
+
+_user: ContextVar[str] = ContextVar("_user", default="nobody")
+_of_the_module: ContextVar[str] = ContextVar("_of_the_module", default="unset")
+_of_the_module.set("set by the module")
+
+
+def _explored(build: object) -> Exploration:
+    program = threading_program("program", build)
+    assert program is not None
+    return explore(program, Options(keep_going=True))
+
+
+def _contexts() -> Scenario:
+    lock = threading.Lock()
+
+    def work() -> None:
+        with lock:
+            assert _user.get() == "nobody"
+            _user.set(threading.current_thread().name)
+        with lock:
+            assert _user.get() == threading.current_thread().name
+
+    return Scenario(threads={"a": work, "b": work})
+
+
+def test_a_context_belongs_to_one_thread_of_one_run() -> None:
+    assert _explored(_contexts).verdict() is Verdict.PASS
+
+
+def _main_has_the_context_of_its_module() -> None:
+    lock, seen = threading.Lock(), list[str]()
+
+    def work() -> None:
+        with lock:
+            seen.append(_of_the_module.get())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    with lock:
+        assert _of_the_module.get() == "set by the module"
+    thread.join()
+    assert seen == ["unset"]
+
+
+def test_the_main_thread_has_the_context_of_its_module() -> None:
+    assert _explored(_main_has_the_context_of_its_module).verdict() is Verdict.PASS
+
+
+def _fail_in_a_thread() -> list[str]:
+    lock, failed = threading.Lock(), list[str]()
+
+    def work() -> None:
+        with lock:
+            raise ValueError("handled by the hook")
+
+    def hook(args: threading.ExceptHookArgs) -> None:
+        with lock:
+            failed.append(str(args.exc_value))
+
+    threading.excepthook = hook
+    thread = threading.Thread(target=work)
+    thread.start()
+    with lock:
+        pass
+    thread.join()
+    return failed
+
+
+def _handled() -> None:
+    assert _fail_in_a_thread() == ["handled by the hook"]
+
+
+def test_a_hook_of_the_program_gets_the_exceptions_of_its_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    result = _explored(_handled)
+    assert result.verdict() is Verdict.PASS, result.summary()
+
+
+def _unseen() -> Scenario:
+    """A thread takes another lock if a list, of which nothing is seen, was changed before."""
+    said: list[int] = []
+    first, second = threading.Lock(), threading.Lock()
+
+    def use() -> None:
+        with first if said else second:
+            pass
+
+    def use_often() -> None:
+        for _ in range(4):
+            use()
+
+    def use_second() -> None:
+        for _ in range(2):
+            with second:
+                pass
+
+    def say() -> None:
+        use()
+        with first:
+            said.append(1)
+
+    return Scenario(threads={"uses": use_often, "uses the second": use_second, "says": say})
+
+
+def test_unseen_state_that_steers_the_steps_is_inconclusive() -> None:
+    result = _explored(_unseen)
+    assert result.verdict() is Verdict.INCONCLUSIVE
+    assert "state that is not seen steers the steps" in result.summary()
