@@ -18,7 +18,7 @@ from wheelproof_explore.substrates.substrate import SubstrateKind, open_substrat
 class Outcomes:
     """What the runs have shown: outcomes, the names of the classes, and the number of runs."""
 
-    shown: frozenset[object]
+    shown: frozenset[tuple[str, object]]
     classes: frozenset[bytes]
     runs: int
 
@@ -30,7 +30,7 @@ def outcomes(
 
     `outcome` tells what the latest run has shown; how it ended is added.
     """
-    shown: set[object] = set()
+    shown: set[tuple[str, object]] = set()
     named: set[bytes] = set()
     runs = 0
     substrate = open_substrate(SubstrateKind.GREENLET)
