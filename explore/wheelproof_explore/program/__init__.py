@@ -17,6 +17,7 @@ This package is the public interface for programs: import the names from here.
 """
 
 from wheelproof_explore.fields.plain_fields import PlainField
+from wheelproof_explore.program.faults import Faults
 from wheelproof_explore.program.inside import (
     assume,
     choose,
@@ -45,6 +46,7 @@ __all__ = [
     "Action",
     "Body",
     "CheckedHistory",
+    "Faults",
     "Invariant",
     "LeadsTo",
     "NotLinearizableError",

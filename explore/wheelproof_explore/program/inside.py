@@ -19,7 +19,7 @@ def choose(alternatives: int) -> int:
 
     Raises RuntimeError outside an explored program.
     """
-    return _controlled().choose(alternatives)
+    return controlled().choose(alternatives)
 
 
 def assume(condition: bool) -> None:
@@ -28,7 +28,7 @@ def assume(condition: bool) -> None:
     Cut runs are counted separately and belong to no class. Raises RuntimeError outside a thread
     of an explored program.
     """
-    runtime = _controlled()
+    runtime = controlled()
     if runtime.current is None:
         raise RuntimeError("assume() cuts off threads, and works only inside one")
     if not condition:
@@ -49,7 +49,7 @@ def forget(*known: object) -> None:
 
 def recorded(name: str, operation: Callable[[], T]) -> T:
     """Call a public operation so that its invocation and its return are events of the history."""
-    runtime = _controlled()
+    runtime = controlled()
     runtime.perform(invocation(name))
     result = operation()
     runtime.perform(completion(f"{name} = {result!r}"))
@@ -58,7 +58,7 @@ def recorded(name: str, operation: Callable[[], T]) -> T:
 
 def observer(invariant: Invariant) -> Action:
     """Return the action of an invariant's thread: it looks once, at any time."""
-    runtime = _controlled()
+    runtime = controlled()
     reads = [cell.read for cell in invariant.cells if isinstance(cell, Cell)]
     if len(reads) != len(invariant.cells):
         raise TypeError(f"invariant {invariant.name!r}: only cells can be observed")
@@ -66,7 +66,8 @@ def observer(invariant: Invariant) -> Action:
     return partial(runtime.perform, step)
 
 
-def _controlled() -> ControlledRuntime:
+def controlled() -> ControlledRuntime:
+    """Return the runtime of the run; raises RuntimeError outside a program that is explored."""
     runtime = sync.current_runtime()
     if not isinstance(runtime, ControlledRuntime):
         raise RuntimeError("this works only inside a program that is being explored")

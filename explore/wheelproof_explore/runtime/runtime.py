@@ -101,6 +101,7 @@ class ControlledRuntime:
         self.field_log: list[LoggedAccess] = []
         self._strangers: dict[int, tuple[object, ObjectNumber]] = {}
         self.stop: KeyboardInterrupt | ProgramRejectedError | None = None
+        self.faults: list[BaseException] = []
         self._alone = ModelThread(self, SET_UP, "set-up")
         self.clock = ControlledClock(self, settings.time)
 
@@ -235,8 +236,14 @@ class ControlledRuntime:
                 Context().run(body)
         except UnwindError:
             pass
-        except (KeyboardInterrupt, ProgramRejectedError) as stop:
+        except ProgramRejectedError as stop:
             self.stop = stop
+        except KeyboardInterrupt as stop:
+            # One that the program's environment has raised is the program's own.
+            if stop in self.faults:
+                thread.error = stop
+            else:
+                self.stop = stop
         except BaseException as error:
             thread.error = error
         thread.pending = thread.frame = None

@@ -206,6 +206,21 @@ class Choose(AtomicOperation[int]):
         return f"choose below {self.alternatives}"
 
 
+class MayFail(Choose):
+    """A call into the environment that returns, 0, or raises one of its errors, from 1."""
+
+    __slots__ = ("_outcomes",)
+
+    def __init__(self, call: str, errors: Sequence[str]) -> None:
+        super().__init__(len(errors) + 1)
+        said = [f"{number} raises {error}" for number, error in enumerate(errors, 1)]
+        self._outcomes = f"{call}: {', '.join(('0 returns', *said))}"
+
+    def describe(self) -> str:
+        """Return the call, and what each choice means."""
+        return self._outcomes
+
+
 class Mark(AtomicOperation[None]):
     """The invocation or the return of a public operation."""
 
