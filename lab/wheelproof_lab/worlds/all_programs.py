@@ -3,11 +3,17 @@
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
+from wheelproof.producer import BufferPool
+from wheelproof.purgatory import DelayedOperationPurgatory
+from wheelproof.timer import SystemTimer
 from wheelproof_explore.program import Program
 from wheelproof_lab.worlds import catalog, purgatory, timer
 from wheelproof_lab.worlds.accumulator import programs as accumulator
+from wheelproof_lab.worlds.accumulator.bench import SurvivedAccumulator
 from wheelproof_lab.worlds.buffer_pool import programs as buffer_pool
+from wheelproof_lab.worlds.purgatory import programs as purgatory_programs
 from wheelproof_lab.worlds.replication import programs as replication
+from wheelproof_lab.worlds.timer import system_timer
 from wheelproof_spec.base.errors import UsageError
 
 PASSING: Mapping[str, Sequence[Program]] = {
@@ -26,6 +32,13 @@ PAIRS: Mapping[str, Sequence[Program]] = {
     "accumulator": accumulator.PAIRS,
 }
 """The programs of each component that let two operations meet; they have to pass."""
+FAULTS: Mapping[str, Sequence[Program]] = {
+    "timer": system_timer.faults_with(SystemTimer),
+    "purgatory": purgatory_programs.faults_with(DelayedOperationPurgatory),
+    "buffer_pool": buffer_pool.faults_with(BufferPool),
+    "accumulator": accumulator.faults_with(SurvivedAccumulator),
+}
+"""The programs and the pairs in an environment of which one call may fail; they have to pass."""
 FAILING: Mapping[str, Sequence[Program]] = {
     "timer": timer.FAILING,
     "purgatory": purgatory.FAILING,
@@ -42,7 +55,7 @@ BY_DUTY: Mapping[str, Sequence[Program]] = {
     "pass with --engine graph": (*catalog.FOR_EVER, *timer.GRAPH_PROGRAMS),
     "fail with --engine graph": (*catalog.FOR_EVER_BUGS, *timer.FAILING_GRAPH_PROGRAMS),
 }
-"""All programs but the pairs; those of the last two only graph mode can judge."""
+"""All programs but the pairs and the faults; those of the last two only graph mode can judge."""
 
 
 def passing_programs() -> Sequence[Program]:
@@ -57,7 +70,8 @@ def failing_programs() -> Sequence[Program]:
 
 def find_program(name: str) -> Program:
     """Return the program of this name; raises UsageError for an unknown name."""
-    known = [program for group in (*BY_DUTY.values(), *PAIRS.values()) for program in group]
+    groups = (*BY_DUTY.values(), *PAIRS.values(), *FAULTS.values())
+    known = [program for group in groups for program in group]
     programs = {program.name: program for program in known}
     if name not in programs:
         near = get_close_matches(name, programs, n=1)

@@ -181,5 +181,22 @@ def pairs_of(
     )
 
 
+def faults_of(
+    rows: Mapping[str, RowT],
+    table: Mapping[str, Pairs[RowT, BenchT]],
+    build: Callable[[RowT, KindT], Scenario],
+    kind: KindT,
+    *,
+    plain_fields: Sequence[PlainField] = (),
+) -> tuple[Program, ...]:
+    """Return the programs and the pairs once more, in an environment that fails.
+
+    `build` makes the bench with faults: one call into its environment fails in each run, or none.
+    """
+    passing, _ = programs_of(rows, build, kind, (), plain_fields=plain_fields)
+    pairs = pairs_of(table, build, kind, plain_fields=plain_fields)
+    return tuple(replace(program, name=f"fault/{program.name}") for program in (*passing, *pairs))
+
+
 def _body(bench: BenchT, acts: Acts[BenchT]) -> Body:
     return [one.on(bench) for one in acts] if isinstance(acts, tuple) else acts.on(bench)

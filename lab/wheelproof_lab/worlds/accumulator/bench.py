@@ -4,6 +4,7 @@ No wait times out: a lost wake-up shows as a thread that never ends. There are t
 one node; a batch holds two records. TLA+: RecordAccumulator.
 """
 
+from contextlib import suppress
 from dataclasses import fields, replace
 from functools import partial
 
@@ -28,7 +29,9 @@ from wheelproof.producer import (
     TopicPartition,
 )
 from wheelproof.producer.accumulator.appends_in_progress import AppendsInProgress
+from wheelproof.producer.byte_buffer import ByteBuffer, allocate_byte_buffer
 from wheelproof.units import Millis
+from wheelproof_explore.program import Faults
 from wheelproof_lab.worlds.accumulator.moving_clock import MovingClock
 from wheelproof_lab.worlds.tables import WRONG_NUMBERS, Bench
 from wheelproof_lab.worlds.timer.system_timer import StandingClock
@@ -67,11 +70,19 @@ class AccumulatorBench(Bench):
     """An accumulator whose pool has memory for some batches, and the outcome of each record."""
 
     def __init__(
-        self, accumulator_class: type[RecordAccumulator], batches: int, *, moving: bool = False
+        self,
+        accumulator_class: type[RecordAccumulator],
+        batches: int,
+        *,
+        moving: bool = False,
+        faults: Faults | None = None,
     ) -> None:
         super().__init__()
+        self._faults = faults
         self.clock = MovingClock() if moving else StandingClock()
-        self.pool = BufferPool(batches * _BATCH_SIZE, _BATCH_SIZE, clock=self.clock)
+        self.pool = BufferPool(
+            batches * _BATCH_SIZE, _BATCH_SIZE, clock=self.clock, allocator=self._allocate
+        )
         config = AccumulatorConfig(
             batch_size=_BATCH_SIZE,
             retry_backoff_ms=_BACKOFF_MS,
@@ -92,7 +103,7 @@ class AccumulatorBench(Bench):
         try:
             partition = replace(_PARTITION, partition=number)
             result = self.accumulator.append(partition, _record(name), partial(self._told, name))
-        except ProducerClosedError:
+        except (ProducerClosedError, MemoryError):
             return
         self.accepted.append(name)
         self._futures[name] = result.future
@@ -380,3 +391,42 @@ class AccumulatorBench(Bench):
         assert name not in outcomes, f"{name} has two outcomes"
         self._told_of[name] = metadata or error
         self._outcomes.set((*outcomes, name))
+        if self._faults is not None:
+            self._faults.may_fail("callback", ValueError, SystemExit)
+
+    def _allocate(self, size: int) -> ByteBuffer:
+        if self._faults is not None:
+            self._faults.may_fail("allocate", MemoryError)
+        return allocate_byte_buffer(size)
+
+
+class SurvivedAccumulator(RecordAccumulator):
+    """An accumulator whose callers go on when a callback would end their thread."""
+
+    def complete_batch(
+        self, batch: ProducerBatch, base_offset: int, log_append_time_ms: int | None = None
+    ) -> bool:
+        """Complete a batch."""
+        try:
+            return super().complete_batch(batch, base_offset, log_append_time_ms)
+        except SystemExit:
+            return True
+
+    def fail_batch(self, batch: ProducerBatch, error: Exception) -> bool:
+        """Fail a batch."""
+        try:
+            return super().fail_batch(batch, error)
+        except SystemExit:
+            return True
+
+    def expire(self, batch: ProducerBatch) -> bool:
+        """Expire a batch."""
+        try:
+            return super().expire(batch)
+        except SystemExit:
+            return True
+
+    def abort_incomplete_batches(self) -> None:
+        """Abort all batches."""
+        with suppress(SystemExit):
+            super().abort_incomplete_batches()

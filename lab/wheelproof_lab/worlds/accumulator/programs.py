@@ -4,10 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wheelproof.producer import RecordAccumulator
-from wheelproof_explore.program import Scenario
+from wheelproof_explore.program import Faults, Program, Scenario
 from wheelproof_lab.bugs.accumulator import BUGS
-from wheelproof_lab.worlds.accumulator.bench import AccumulatorBench
-from wheelproof_lab.worlds.tables import Pairs, ProgramRow, act, pairs_of, programs_of, scenario_of
+from wheelproof_lab.worlds.accumulator.bench import AccumulatorBench, SurvivedAccumulator
+from wheelproof_lab.worlds.tables import (
+    Pairs,
+    ProgramRow,
+    act,
+    faults_of,
+    pairs_of,
+    programs_of,
+    scenario_of,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,3 +369,14 @@ PROGRAMS, FAILING = programs_of(
     _ROWS, _build, _SOUND, [(bug, bug.accumulator_class) for bug in BUGS]
 )
 PAIRS = pairs_of(_PAIRS, _build, _SOUND)
+
+
+def _build_with_faults(row: AccumulatorRow, accumulator_class: type[RecordAccumulator]) -> Scenario:
+    faults = Faults()
+    bench = AccumulatorBench(accumulator_class, row.batches, moving=row.moving, faults=faults)
+    return scenario_of(row, bench)
+
+
+def faults_with(accumulator_class: type[SurvivedAccumulator]) -> tuple[Program, ...]:
+    """Return the programs and the pairs with callbacks and an allocator that raise now and then."""
+    return faults_of(_ROWS, _PAIRS, _build_with_faults, accumulator_class)

@@ -20,7 +20,7 @@ from wheelproof.producer import (
 )
 from wheelproof.producer.byte_buffer import allocate_byte_buffer
 from wheelproof.units import MAX_MILLIS, Millis
-from wheelproof_explore.program import choose
+from wheelproof_explore.program import Faults, choose
 from wheelproof_lab.worlds.tables import WRONG_NUMBERS, Bench
 
 FOREVER = MAX_MILLIS - 1_000
@@ -60,12 +60,24 @@ class FailingSensor:
             raise SensorError
 
 
+class FaultySensor:
+    """A metric that raises now and then."""
+
+    def __init__(self, faults: Faults) -> None:
+        self._faults = faults
+
+    def record(self, waited_ns: int) -> None:
+        """Return, or raise SensorError."""
+        del waited_ns
+        self._faults.may_fail("record", SensorError)
+
+
+_FAULTS = (MemoryError, SensorError)
 _LEAVES = (
     BufferExhaustedError,
     ProducerClosedError,
     ThreadInterruptedError,
-    MemoryError,
-    SensorError,
+    *_FAULTS,
 )
 """The errors by which an allocation may end without a buffer."""
 
@@ -79,8 +91,10 @@ class PoolBench(Bench):
         total: int,
         held: Sequence[int] = (),
         wait_time: WaitTimeSensor | None = None,
+        faults: Faults | None = None,
     ) -> None:
         self.failing = False
+        self._faults = faults
         super().__init__()
         self.pool = pool_class(
             total,
@@ -106,7 +120,10 @@ class PoolBench(Bench):
     def use_in_turn(self, size: int) -> None:
         """Allocate and give back; threads that waited before are served before allocate returns."""
         waiting = self.pool.queued()
-        buffer = self.pool.allocate(size, FOREVER)
+        try:
+            buffer = self.pool.allocate(size, FOREVER)
+        except _FAULTS:
+            return
         still_waiting = self.pool.queued()
         self.pool.deallocate(buffer)
         assert still_waiting == 0 or waiting == 0, "went before a thread that had waited longer"
@@ -153,6 +170,8 @@ class PoolBench(Bench):
     def _allocate(self, size: int) -> ByteBuffer:
         if self.failing and choose(2):
             raise MemoryError
+        if self._faults is not None:
+            self._faults.may_fail("allocate", MemoryError)
         return allocate_byte_buffer(size)
 
     def close(self) -> None:

@@ -5,10 +5,23 @@ from dataclasses import dataclass
 
 from wheelproof.producer import BufferPool, WaitTime, WaitTimeSensor
 from wheelproof.producer.pooled_memory import PooledMemory
-from wheelproof_explore.program import PlainField, Program, Scenario
+from wheelproof_explore.program import Faults, PlainField, Program, Scenario
 from wheelproof_lab.bugs.buffer_pool import BUGS
-from wheelproof_lab.worlds.buffer_pool.bench import FailingSensor, PatientClock, PoolBench
-from wheelproof_lab.worlds.tables import Pairs, ProgramRow, act, pairs_of, programs_of, scenario_of
+from wheelproof_lab.worlds.buffer_pool.bench import (
+    FailingSensor,
+    FaultySensor,
+    PatientClock,
+    PoolBench,
+)
+from wheelproof_lab.worlds.tables import (
+    Pairs,
+    ProgramRow,
+    act,
+    faults_of,
+    pairs_of,
+    programs_of,
+    scenario_of,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,6 +282,13 @@ def _build(row: PoolRow, pool_class: type[BufferPool]) -> Scenario:
 
 _SOUND: type[BufferPool] = BufferPool
 
+
+def _build_with_faults(row: PoolRow, pool_class: type[BufferPool]) -> Scenario:
+    faults = Faults()
+    sensor = FaultySensor(faults)
+    return scenario_of(row, PoolBench(pool_class, row.total, row.held, sensor, faults))
+
+
 PROGRAMS, FAILING = programs_of(
     _ROWS, _build, _SOUND, [(bug, bug.pool_class) for bug in BUGS], plain_fields=_GUARDED
 )
@@ -280,3 +300,8 @@ def pairs_with(pool_class: type[BufferPool]) -> tuple[Program, ...]:
 
 
 PAIRS = pairs_with(_SOUND)
+
+
+def faults_with(pool_class: type[BufferPool]) -> tuple[Program, ...]:
+    """Return the programs and the pairs with an allocator and a metric that raise now and then."""
+    return faults_of(_ROWS, _PAIRS, _build_with_faults, pool_class, plain_fields=_GUARDED)

@@ -1,14 +1,23 @@
 """The programs of one purgatory with one flag, which all operations wait for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wheelproof.purgatory import DelayedOperationPurgatory
-from wheelproof_explore.program import Scenario
+from wheelproof_explore.program import Program, Scenario
 from wheelproof_lab.bugs import purgatory_variants as bugs
 from wheelproof_lab.bugs.purgatory import BUGS, PurgatoryBug
+from wheelproof_lab.worlds.purgatory.faults import FaultyWorld
 from wheelproof_lab.worlds.purgatory.purgatory import AnyPurgatory, FlagOperation, PurgatoryWorld
-from wheelproof_lab.worlds.tables import Pairs, ProgramRow, act, pairs_of, programs_of, scenario_of
+from wheelproof_lab.worlds.tables import (
+    Pairs,
+    ProgramRow,
+    act,
+    faults_of,
+    pairs_of,
+    programs_of,
+    scenario_of,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,3 +344,15 @@ PURGATORY, FAILING_PURGATORY = programs_of(
     [(bug, _classes(bug)) for bug in BUGS],
 )
 PAIRS = pairs_of(_PAIRS, _build, _SOUND)
+
+
+def _build_with_faults(row: PurgatoryRow, purgatory_class: type[AnyPurgatory]) -> Scenario:
+    world = FaultyWorld(purgatory_class, row.purge_interval, timer_enabled=row.timer_enabled)
+    return scenario_of(replace(row, check=None), world)
+
+
+def faults_with(purgatory_class: type[AnyPurgatory]) -> tuple[Program, ...]:
+    """Return the programs and the pairs with predicates and callbacks that raise now and then."""
+    # The others have operations that always raise.
+    rows = {name: row for name, row in _ROWS.items() if not name.startswith("purgatory-error")}
+    return faults_of(rows, _PAIRS, _build_with_faults, purgatory_class)

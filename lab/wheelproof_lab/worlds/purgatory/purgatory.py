@@ -4,8 +4,10 @@ The timer has one bucket, whose lists and tasks are the real ones. The thread th
 its tasks. So each program is about the purgatory's own steps. TLA+: Purgatory.
 """
 
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from typing import cast
+from typing import ClassVar, cast
 
 from wheelproof import sync
 from wheelproof.errors import (
@@ -54,8 +56,12 @@ class TimerOfOneList(Timer):
 
         self._bucket.flush(submit)
         for task in due:
-            task.run()
+            self.run(task)
         return bool(due)
+
+    def run(self, task: TimerTask) -> None:
+        """Run a task."""
+        task.run()
 
     def size(self) -> int:
         """Return the number of linked entries."""
@@ -110,16 +116,20 @@ class RaisingOperation(FlagOperation):
 class PurgatoryWorld(Bench):
     """A purgatory with one shard, a flag and the operations that wait for it."""
 
+    survived: ClassVar[tuple[type[Exception], ...]] = ()
+    """The errors of operations after which callers go on."""
+
     def __init__(
         self,
         purgatory_class: type[AnyPurgatory],
-        operation_class: type[FlagOperation] = FlagOperation,
+        operation_class: Callable[[Volatile[bool]], FlagOperation] = FlagOperation,
         purge_interval: int = 0,
         *,
+        timer: TimerOfOneList | None = None,
         timer_enabled: bool = True,
     ) -> None:
         super().__init__()
-        self.timer = TimerOfOneList()
+        self.timer = TimerOfOneList() if timer is None else timer
         self.purgatory = purgatory_class(
             "explored",
             self.timer,
@@ -132,9 +142,10 @@ class PurgatoryWorld(Bench):
         self._operation_class = operation_class
         self.operations: list[FlagOperation] = []
         self.cancelled: list[DelayedOperation] = []
+        self.forced: list[DelayedOperation] = []
         self._refused = 0
         self._shut = False
-        self._handed_in: list[DelayedOperation] = []
+        self.handed_in: list[DelayedOperation] = []
 
     def operation(self) -> FlagOperation:
         """Return a new operation that waits for the flag."""
@@ -154,7 +165,7 @@ class PurgatoryWorld(Bench):
 
     def watch(self, operation: DelayedOperation, *keys: str) -> None:
         """Hand an operation in."""
-        self._handed_in.append(operation)
+        self.handed_in.append(operation)
         self.purgatory.try_complete_else_watch(operation, keys)
 
     def hand_in(self, number: int, *keys: str) -> None:
@@ -185,11 +196,16 @@ class PurgatoryWorld(Bench):
     def come_and_go(self, key: str) -> None:
         """Hand in two operations, then complete them."""
         for operation in [self.watched(key) for _ in range(2)]:
-            operation.force_complete()
+            self._force(operation)
 
     def force(self, number: int) -> None:
         """Complete one of the operations that were made."""
-        self.operations[number].force_complete()
+        self._force(self.operations[number])
+
+    def _force(self, operation: FlagOperation) -> None:
+        self.forced.append(operation)
+        with suppress(*self.survived):
+            operation.force_complete()
 
     def raise_flag(self) -> None:
         """Make the predicate true."""
@@ -215,7 +231,8 @@ class PurgatoryWorld(Bench):
 
     def check_key(self, key: str) -> None:
         """Check a key."""
-        self.purgatory.check_and_complete(key)
+        with suppress(*self.survived):
+            self.purgatory.check_and_complete(key)
 
     def advance(self) -> None:
         """Expire and purge, as the reaper does."""
@@ -241,7 +258,11 @@ class PurgatoryWorld(Bench):
         for operation in self.operations:
             assert operation.completions == 1, f"completed {operation.completions} times"
             assert operation.expirations <= 1, f"expired {operation.expirations} times"
-        self._check_nothing_is_left()
+        self.check_nothing_is_left()
+
+    def is_shut(self) -> bool:
+        """Tell whether somebody has begun to shut the purgatory down."""
+        return self._shut
 
     def look(self) -> None:
         """Raise if a gauge is negative."""
@@ -256,11 +277,11 @@ class PurgatoryWorld(Bench):
             assert operation.expirations <= operation.completions
         if not self._shut:
             self.advance()
-            handed_in = [one for one in self.operations if one in self._handed_in]
+            handed_in = [one for one in self.operations if one in self.handed_in]
             for operation in handed_in:
                 ends = operation.completions + self.cancelled.count(operation)
                 assert ends == 1, f"completed or cancelled {ends} times, though its time is over"
-            self._check_nothing_is_left()
+            self.check_nothing_is_left()
 
     def check_reachable(self) -> None:
         """Raise unless each operation is completed after one more trigger."""
@@ -276,7 +297,7 @@ class PurgatoryWorld(Bench):
                 f"completed {operation.completions} times, cancelled {cancels} times"
             )
             assert operation.is_cancelled() == (cancels == 1), "it says another end than its own"
-        self._check_nothing_is_left()
+        self.check_nothing_is_left()
 
     def check_no_garbage(self) -> None:
         """Raise unless one more advance leaves no done operation in the lists."""
@@ -313,14 +334,14 @@ class PurgatoryWorld(Bench):
         self.advance()
         completions = self._raising.completions
         assert completions <= 1, f"completed {completions} times"
-        self._check_nothing_is_left()
+        self.check_nothing_is_left()
 
     def check_behind(self) -> None:
         """Raise unless the operation behind the one that raises was completed once."""
         (behind,) = self.operations
         assert behind.completions == 1, f"completed {behind.completions} times"
 
-    def _check_nothing_is_left(self) -> None:
+    def check_nothing_is_left(self) -> None:
         """Raise unless lists, keys and the timer are empty after a purge that tells the truth."""
         watched = self.purgatory.watched()
         purged = self.purgatory.purge_completed()

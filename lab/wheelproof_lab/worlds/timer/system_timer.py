@@ -4,16 +4,20 @@ The clock stands still while the threads run; tasks are submitted to an executor
 until the end. Then every task that was not cancelled must run exactly once. TLA+: SystemTimer.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from wheelproof import sync
 from wheelproof.clock import Clock
-from wheelproof.errors import IllegalArgumentError, TimerClosedError
+from wheelproof.errors import (
+    IllegalArgumentError,
+    RejectedExecutionError,
+    TimerClosedError,
+)
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimingWheel
 from wheelproof.units import Millis
-from wheelproof_explore.program import PlainField, Program, Scenario
+from wheelproof_explore.program import Faults, PlainField, Program, Scenario
 from wheelproof_lab.bugs.timer import BUGS, TimerBug
 from wheelproof_lab.worlds.tables import (
     WRONG_NUMBERS,
@@ -21,6 +25,7 @@ from wheelproof_lab.worlds.tables import (
     Pairs,
     ProgramRow,
     act,
+    faults_of,
     pairs_of,
     programs_of,
     scenario_of,
@@ -51,14 +56,27 @@ class StandingClock:
         condition.wait()
 
 
+class _FaultyExecutor(DeferredExecutor):
+    """An executor that refuses a task now and then."""
+
+    def __init__(self, faults: Faults) -> None:
+        super().__init__()
+        self._faults = faults
+
+    def submit(self, task: Callable[[], None]) -> None:
+        """Queue `task`, or refuse it."""
+        self._faults.may_fail("submit", RejectedExecutionError)
+        super().submit(task)
+
+
 class TimerBench(Bench):
     """A timer with two buckets per level, its clock, its executor, and the tasks of the run."""
 
-    def __init__(self, timer_class: type[SystemTimer]) -> None:
+    def __init__(self, timer_class: type[SystemTimer], faults: Faults | None = None) -> None:
         super().__init__()
         self.clock = StandingClock()
         clock: Clock = self.clock
-        self.executor = DeferredExecutor()
+        self.executor = DeferredExecutor() if faults is None else _FaultyExecutor(faults)
         self.timer = timer_class(
             "explored",
             tick_ms=_TICK_MS,
@@ -70,6 +88,8 @@ class TimerBench(Bench):
         self._tasks: list[IdleTask] = []
         self.added: list[IdleTask] = []
         self.rejected: list[IdleTask] = []
+        self.refused: list[IdleTask] = []
+        """Tasks of which one of several adds was refused: they need not run."""
 
     def make(self, delay_ms: int) -> IdleTask:
         """Return a new task."""
@@ -93,7 +113,10 @@ class TimerBench(Bench):
 
     def add_again(self, number: int) -> None:
         """Add one of the tasks that count as added already."""
-        self.timer.add(self._tasks[number])
+        try:
+            self.timer.add(self._tasks[number])
+        except RejectedExecutionError:
+            self.refused.append(self._tasks[number])
 
     def cancel(self, number: int) -> None:
         """Cancel one of the tasks that were made."""
@@ -105,10 +128,10 @@ class TimerBench(Bench):
         assert 0 <= size <= most, f"size() = {size}"
 
     def add(self, task: IdleTask) -> None:
-        """Add a task; a closed timer may refuse it."""
+        """Add a task; a closed timer may refuse it, and its executor."""
         try:
             self.timer.add(task)
-        except TimerClosedError:
+        except RejectedExecutionError:
             self.rejected.append(task)
         else:
             self.added.append(task)
@@ -117,7 +140,7 @@ class TimerBench(Bench):
         """Advance, and raise unless every task that was due before has been submitted."""
         due = [task for task in self.added if task.delay_ms <= self.clock.now_ms]
         try:
-            self.timer.advance_clock(Millis(0))
+            self._advance_over_a_refusal()
         except TimerClosedError:
             return
         for task in due:
@@ -125,6 +148,15 @@ class TimerBench(Bench):
             # A task that is bound but not linked is being cancelled.
             left = entry is not None and entry.list.get() is not None
             assert not left, f"due at {task.delay_ms} ms, and left behind by an advance"
+
+    def _advance_over_a_refusal(self) -> None:
+        """Advance; what the executor has refused is the first task of the next advance."""
+        try:
+            self.timer.advance_clock(Millis(0))
+        except TimerClosedError:
+            raise
+        except RejectedExecutionError:
+            self.timer.advance_clock(Millis(0))
 
     def close(self) -> None:
         """Close the timer."""
@@ -137,10 +169,13 @@ class TimerBench(Bench):
         self.timer.advance_clock(Millis(0))
         self.executor.run_pending()
         for task in self.added:
-            assert task.runs + task.cancels == 1, (
+            ends = task.runs + task.cancels
+            assert ends == 1 or (ends == 0 and task in self.refused), (
                 f"a task of {task.delay_ms} ms ran {task.runs} times "
                 f"and was cancelled {task.cancels} times"
             )
+        for task in self.rejected:
+            assert task.runs == 0, "a rejected task ran"
         assert self.timer.size() == 0, f"{self.timer.size()} tasks are left"
 
     def _check_arguments(self) -> None:
@@ -299,6 +334,10 @@ def _build(row: ProgramRow[TimerBench], timer_class: type[SystemTimer]) -> Scena
     return scenario_of(row, TimerBench(timer_class))
 
 
+def _build_with_faults(row: ProgramRow[TimerBench], timer_class: type[SystemTimer]) -> Scenario:
+    return scenario_of(row, TimerBench(timer_class, Faults()))
+
+
 def timer_programs(
     timer_class: type[SystemTimer], bugs: Iterable[TimerBug] = ()
 ) -> tuple[tuple[Program, ...], tuple[Program, ...]]:
@@ -314,3 +353,8 @@ def timer_programs(
 
 SYSTEM_TIMER, FAILING_SYSTEM_TIMER = timer_programs(SystemTimer, BUGS)
 PAIRS = pairs_of(_PAIRS, _build, SystemTimer, plain_fields=CLOCK_OF_A_WHEEL)
+
+
+def faults_with(timer_class: type[SystemTimer]) -> tuple[Program, ...]:
+    """Return the programs and the pairs with an executor that refuses now and then."""
+    return faults_of(_ROWS, _PAIRS, _build_with_faults, timer_class, plain_fields=CLOCK_OF_A_WHEEL)

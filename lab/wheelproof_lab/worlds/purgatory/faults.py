@@ -1,0 +1,110 @@
+"""The programs of the purgatory once more, with predicates and callbacks that raise.
+
+Whatever raises, and whenever: nobody is completed twice, who was accepted ends, and nothing is
+left.
+"""
+
+from functools import partial
+from typing import ClassVar
+
+from wheelproof.errors import DelayedOperationError
+from wheelproof.purgatory import DelayedOperation
+from wheelproof.sync import Volatile
+from wheelproof.timer import TimerTask
+from wheelproof_explore.program import Faults
+from wheelproof_lab.worlds.purgatory.purgatory import (
+    AnyPurgatory,
+    FlagOperation,
+    PurgatoryWorld,
+    TimerOfOneList,
+)
+
+_KEYS = ("key", "other key", "other")
+
+
+class FaultError(Exception):
+    """The error of a predicate or a callback."""
+
+
+class _FaultyOperation(FlagOperation):
+    """An operation whose predicate and callbacks raise now and then."""
+
+    __slots__ = ("_faults",)
+
+    def __init__(self, flag: Volatile[bool], faults: Faults) -> None:
+        super().__init__(flag)
+        self._faults = faults
+
+    def try_complete(self) -> bool:
+        """Test the flag, or raise."""
+        self._faults.may_fail("try_complete", FaultError)
+        return super().try_complete()
+
+    def on_complete(self) -> None:
+        """Count the completion, and raise now and then."""
+        super().on_complete()
+        self._faults.may_fail("on_complete", FaultError)
+
+    def on_expiration(self) -> None:
+        """Count the expiry, and raise now and then."""
+        super().on_expiration()
+        self._faults.may_fail("on_expiration", FaultError)
+
+
+class _PatientTimer(TimerOfOneList):
+    """A timer whose tasks may raise, as those of an executor."""
+
+    def run(self, task: TimerTask) -> None:
+        """Run a task; its error ends that task alone."""
+        try:
+            super().run(task)
+        except FaultError:
+            return
+
+
+class FaultyWorld(PurgatoryWorld):
+    """A purgatory whose operations raise, and callers who go on."""
+
+    survived: ClassVar[tuple[type[Exception], ...]] = (DelayedOperationError, FaultError)
+
+    def __init__(
+        self, purgatory_class: type[AnyPurgatory], purge_interval: int, *, timer_enabled: bool
+    ) -> None:
+        operation_class = partial(_FaultyOperation, faults=Faults())
+        super().__init__(
+            purgatory_class,
+            operation_class,
+            purge_interval,
+            timer=_PatientTimer(),
+            timer_enabled=timer_enabled,
+        )
+        self._failed: list[DelayedOperation] = []
+        self._given_up: list[DelayedOperation] = []
+
+    def watch(self, operation: DelayedOperation, *keys: str) -> None:
+        """Hand an operation in; note if the call has raised, and if that has given it up."""
+        try:
+            super().watch(operation, *keys)
+        except FaultError:
+            self._failed.append(operation)
+            if operation.is_cancelled() or not operation.is_done():
+                self._given_up.append(operation)
+
+    def check(self) -> None:
+        """Raise unless each operation ended once, if it was accepted, and nothing is left."""
+        self.raise_flag()
+        if not self.is_shut():
+            for key in _KEYS:
+                self.check_key(key)
+            self.advance()
+        for operation in self.operations:
+            ends = operation.completions + self.cancelled.count(operation)
+            assert ends <= 1, f"completed or cancelled {ends} times"
+            assert operation.expirations <= operation.completions
+            others = self.handed_in.count(operation) > 1 or operation in self.forced
+            given_up = operation in self._given_up and not others
+            assert not (given_up and operation.completions), "given up, and completed later"
+            accepted = operation in self.handed_in and operation not in self._failed
+            assert ends or not accepted or self.is_shut(), "it was accepted, and never ended"
+        if not self.is_shut():
+            self.check_nothing_is_left()

@@ -1,0 +1,92 @@
+"""Every program and every pair in an environment of which one call fails, in every interleaving."""
+
+import logging
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from wheelproof.producer import ProducerBatch
+from wheelproof.timer import SystemTimer, TimerTaskList, TimingWheel
+from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.program import Program
+from wheelproof_lab.bugs.buffer_pool import BUGS as POOL_BUGS
+from wheelproof_lab.bugs.known_bug import find_bug
+from wheelproof_lab.bugs.purgatory import BUGS as PURGATORY_BUGS
+from wheelproof_lab.worlds.accumulator import programs as accumulator
+from wheelproof_lab.worlds.accumulator.bench import SurvivedAccumulator
+from wheelproof_lab.worlds.all_programs import FAULTS
+from wheelproof_lab.worlds.buffer_pool import programs as buffer_pool
+from wheelproof_lab.worlds.purgatory import programs as purgatory
+from wheelproof_lab.worlds.timer import system_timer
+
+_MANY_RUNS = 5_000
+_PROGRAMS = [program for each in FAULTS.values() for program in each]
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Do not print the errors that callbacks are made to raise."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.name)
+def test_every_single_fault_is_survived_in_every_interleaving(program: Program) -> None:
+    found = explore(program, Options(max_runs=_MANY_RUNS))
+    assert found.counterexample is None, found.details()
+    assert found.complete, found.summary()
+
+
+class _LosesARefusedTask(TimerTaskList):
+    """A bucket that forgets the entry whose task was refused, as Kafka's does."""
+
+    __slots__ = ()
+
+    def _take_back(self, entry: object) -> None:
+        """Do nothing."""
+
+
+class _LosingWheel(TimingWheel):
+    """A wheel of such buckets."""
+
+    __slots__ = ()
+    _bucket_class = _LosesARefusedTask
+
+
+class _LosingTimer(SystemTimer):
+    """A timer of such wheels."""
+
+    _timing_wheel_class = _LosingWheel
+
+
+class _StrandsABucket(SystemTimer):
+    """A timer that does not put the bucket of a refused task back into its queue."""
+
+    def _expire_bucket(self, bucket: TimerTaskList) -> None:
+        self._timing_wheel.advance_clock(bucket.get_expiration())
+        bucket.flush(self._add_timer_task_entry)
+
+
+class _EndsNothingOfAnError(SurvivedAccumulator):
+    """An accumulator that leaves the memory of a batch whose callback ends the thread."""
+
+    def _end(self, batch: ProducerBatch, end: Callable[[], bool]) -> bool:
+        return self._ended(batch, end())
+
+
+@pytest.mark.parametrize(
+    "programs",
+    [
+        system_timer.faults_with(_LosingTimer),
+        system_timer.faults_with(_StrandsABucket),
+        purgatory.faults_with(find_bug(PURGATORY_BUGS, "left-at-error").purgatory_class),
+        buffer_pool.faults_with(find_bug(POOL_BUGS, "KAFKA-4840/no-refund").pool_class),
+        accumulator.faults_with(_EndsNothingOfAnError),
+    ],
+    ids=["loses", "strands", "left-at-error", "no-refund", "memory"],
+)
+def test_what_does_not_survive_a_fault_is_found(programs: tuple[Program, ...]) -> None:
+    options = Options(max_runs=_MANY_RUNS, shrink=False)
+    assert any(explore(program, options).counterexample for program in programs)
