@@ -179,7 +179,7 @@ class BufferPool(PooledMemory):
             self._leave_queue(waiter)
 
     def _await_more_memory(self, waiter: Waiter, deadline_ms: Millis) -> Millis:
-        """Release the lock and wait; returns the time at which the wait ended."""
+        """Release the lock and wait; returns the latest time that the clock has shown."""
         started_ms = self._clock.hi_res_clock_ms()
         ended_ms = started_ms
         try:
@@ -190,8 +190,9 @@ class BufferPool(PooledMemory):
         finally:
             ended_ms = self._clock.hi_res_clock_ms()
             if self._wait_time is not None:
-                self._wait_time.record((ended_ms - started_ms) * _NS_OF_MS)
-        return ended_ms
+                # A clock that goes back during the wait must not take from what was waited before.
+                self._wait_time.record(max(0, ended_ms - started_ms) * _NS_OF_MS)
+        return max(started_ms, ended_ms)
 
     def _is_next(self, waiter: Waiter) -> bool:
         """Tell whether it is this waiter's turn. Seam: known bug anyone-takes replaces this.

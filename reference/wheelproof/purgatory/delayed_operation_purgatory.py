@@ -63,8 +63,9 @@ class DelayedOperationPurgatory(Generic[Operation]):
         has not found the operation there. `operation` is new: watched nowhere.
 
         Returns True iff this call completed it. Raises IllegalArgumentError without keys and for
-        one that cannot be hashed, PurgatoryClosedError after `shutdown`, and whatever the predicate
-        or `on_complete` raise; an operation that was watched by then is given up and unwatched.
+        one that cannot be hashed, PurgatoryClosedError after `shutdown`, and whatever the
+        predicate, `on_complete` or the timer raise; an operation that was watched by then is given
+        up and unwatched.
         TLA+: TestOpen, Watch, AddToTimer, TimeoutStarted and Count of Purgatory.
         """
         keys = _distinct(watch_keys)
@@ -80,11 +81,11 @@ class DelayedOperationPurgatory(Generic[Operation]):
 
         try:
             completed = operation.safe_try_complete_or_else(watch)
+            if not completed:
+                self._add_to_timer(operation)
         except BaseException:
             self._withdraw(operation, watched)
             raise
-        if not completed:
-            self._add_to_timer(operation)
         if watched:
             # Counted last. A purge in between has seen the operation too, so the estimate can be
             # too high and never too low: a purge comes too early rather than too late.

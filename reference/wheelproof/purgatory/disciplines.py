@@ -16,8 +16,8 @@ ExclusiveDiscipline       since 2025     completion itself takes the lock, too (
 
 A lock may be handed in, so that several operations share it, or code outside the purgatory holds
 it. Those that try the lock need a `sync.Lock`; it is not reentrant. The others take anything that
-can be held in a `with` block; a holder that comes back, such as `ExclusiveDiscipline` itself, needs
-a `sync.Monitor`.
+can be held in a `with` block. `ExclusiveDiscipline` comes back while it holds its lock, so it needs
+a `sync.Monitor` and refuses a `sync.Lock`.
 """
 
 from abc import ABC, abstractmethod
@@ -25,6 +25,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from wheelproof import sync
+from wheelproof.errors import IllegalArgumentError
 from wheelproof.sync import Lock
 from wheelproof.sync.protocols import LockView
 
@@ -195,6 +196,18 @@ class ExclusiveDiscipline(BlockingDiscipline):
     """
 
     __slots__ = ()
+
+    def __init__(self, lock: LockView | None = None) -> None:
+        """Guard with `lock`, which has to be reentrant; a private monitor by default.
+
+        Raises IllegalArgumentError for a `sync.Lock`: the first completion would wait for itself.
+        """
+        if isinstance(lock, Lock):
+            raise IllegalArgumentError(
+                "ExclusiveDiscipline takes its lock again while it holds it, and a sync.Lock "
+                "cannot be taken again; give it a sync.monitor(...)"
+            )
+        super().__init__(lock)
 
     def force_complete(self, operation: Completable) -> bool:
         """Complete `operation` under the lock unless it is done.

@@ -31,11 +31,16 @@ class LogOffsetMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogAppendInfo:
-    """Where an append went: its first offset, the one after its last, and its epoch."""
+    """Where an append went: its first offset, the one after its last, its epoch, and the log.
+
+    `log_identity` is that of one PartitionLog: a partition that is stopped and made again has a new
+    log, which may begin in the same epoch.
+    """
 
     first_offset: int
     next_offset: int
     leader_epoch: int
+    log_identity: object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -262,7 +262,7 @@ class Partition:
 
         An error counts as reached: waiting does not help (semantics.md 2.13). A broker that has
         lost the partition and leads it again may have lost the records too, and others may stand at
-        their offsets; so the epoch of the append is asked for, which Kafka does not do.
+        their offsets; so epoch and log of the append are asked for, which Kafka does not do.
         """
         with self._lock.read:
             if not self._is_leader() or not self._holds(append):

@@ -45,6 +45,7 @@ class LockView(Protocol):
     ) -> None: ...
 
 
+@runtime_checkable
 class Lock(LockView, Protocol):
     """A mutual-exclusion lock that is not reentrant and not fair."""
 
@@ -193,12 +194,17 @@ class Thread(Protocol):
 
 
 class Executor(Protocol):
-    """Runs tasks in the order in which they were submitted."""
+    """Runs tasks in the order in which they were submitted, on threads of its own.
+
+    What a timer is given belongs to the timer, which shuts it down as it closes.
+    """
 
     def submit(self, task: Callable[[], None]) -> None:
-        """Queue `task`.
+        """Queue `task` and return; it must not run here, on the thread that submits it.
 
-        Raises RejectedExecutionError after `shutdown`.
+        A timer submits while it holds a bucket's monitor. A task that ran here would take other
+        locks behind that one, and deadlock with a thread that cancels.
+        Raises RejectedExecutionError after `shutdown`, and whenever the task will not run.
         """
         ...
 

@@ -57,11 +57,13 @@ class TimerTask(ABC):
     def set_timer_task_entry(self, entry: "TimerTaskEntry") -> None:
         """Bind the task to `entry` and remove any older entry (semantics.md 1.2 b, 1.12).
 
+        To bind it to the entry that it has already has no effect.
+
         TLA+: the steps Bind* of EntryMigration.
         """
         with self._monitor:
             older = self._entry.get_and_set(entry)
-            if older is not None:
+            if older is not None and older is not entry:
                 older.remove()
 
     def get_timer_task_entry(self) -> "TimerTaskEntry | None":

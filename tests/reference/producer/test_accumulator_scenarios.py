@@ -1,11 +1,15 @@
 """What Kafka's own tests ask of the record accumulator (semantics.md 5), and its rules."""
 
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
 
+from support import seeds
 from wheelproof import sync
 from wheelproof.clock import ManualClock
 from wheelproof.errors import IllegalArgumentError
@@ -68,8 +72,10 @@ class _Bench:
         self.pool = BufferPool(self.batches * size, size, clock=self.clock)
         self.accumulator = RecordAccumulator(self.pool, self.config, clock=self.clock)
 
-    def append(self, name: str, partition: TopicPartition = _ZERO) -> FutureRecordMetadata:
-        record = Record(timestamp_ms=0, value=b"abc")
+    def append(
+        self, name: str, partition: TopicPartition = _ZERO, value: bytes = b"abc"
+    ) -> FutureRecordMetadata:
+        record = Record(timestamp_ms=0, value=value)
         callback = partial(self._on_completion, name)
         return self.accumulator.append(partition, record, callback, max_time_to_block_ms=0).future
 
@@ -216,6 +222,32 @@ def test_accumulator_splits_in_order_and_the_futures_follow() -> None:
     assert [name for name, _ in bench.told] == list("abcd")
     assert [future.get(0).offset for future in futures] == [0, 1, 2, 3]
     assert bench.nothing_is_left()
+
+
+@pytest.mark.campaign
+@seed(seeds.seed(33_010))
+@settings(max_examples=seeds.runs(100, hunted=2_000))
+@given(st.lists(st.integers(0, 300), min_size=2, max_size=12))
+def test_accumulator_splits_until_each_record_is_alone(sizes: Sequence[int]) -> None:
+    bench = _Bench(_config(records=500, linger_ms=1_000))
+    futures = [bench.append(str(at), value=bytes(size)) for at, size in enumerate(sizes)]
+    bench.accumulator.begin_flush()
+    sizes_sent = list[int]()
+    splits = 0
+    while bench.accumulator.has_undrained():
+        batch = bench.drain_one()
+        bench.accumulator.unmute_partition(batch.partition)
+        if len(batch.thunks) == 1:
+            sizes_sent.append(len(batch.thunks[0].record.value or b""))
+            bench.accumulator.complete_batch(batch, len(sizes_sent))
+            continue
+        was_split = batch.is_split_batch
+        children = bench.accumulator.split_and_reenqueue(batch)
+        assert children >= 1 + was_split
+        splits += 1
+    assert sizes_sent == sizes
+    assert splits <= len(sizes)
+    assert all(future.is_done() for future in futures)
 
 
 def test_accumulator_does_not_split_one_record() -> None:
@@ -407,3 +439,29 @@ def test_accumulator_five_threads_lose_no_record() -> None:
     ended = [thread.join() for thread in threads]
     assert ended == [True] * 5
     assert bench.nothing_is_left()
+
+
+class _StrangeError(Exception):
+    """An error that cannot be made from its arguments alone."""
+
+    def __init__(self, *, why: str) -> None:
+        super().__init__(why)
+
+
+def _depth(error: BaseException) -> int:
+    return len(list(traceback.walk_tb(error.__traceback__)))
+
+
+@pytest.mark.parametrize("shared", [KeyError("lost"), _StrangeError(why="lost")])
+def test_the_error_of_a_batch_does_not_grow_with_each_get(shared: Exception) -> None:
+    bench = _Bench(_config(linger_ms=1_000))
+    futures = [bench.append("a"), bench.append("b")]
+    bench.accumulator.begin_flush()
+    bench.accumulator.fail_batch(bench.drain_one(), shared)
+    raised = list[BaseException]()
+    for future in futures * 3:
+        with pytest.raises(type(shared)) as caught:
+            future.get(0)
+        raised.append(caught.value)
+    assert {_depth(error) for error in raised} == {_depth(raised[0])}
+    assert _depth(shared) <= _depth(raised[0])

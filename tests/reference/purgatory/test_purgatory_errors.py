@@ -8,14 +8,15 @@ import pytest
 
 from support.reference.purgatory import Bench, CallingOperation, Operation, await_event
 from support.reference.timer import FailingTimer
+from wheelproof import sync
 from wheelproof.errors import (
     DelayedOperationError,
     IllegalArgumentError,
     PurgatoryClosedError,
     TimerClosedError,
 )
-from wheelproof.purgatory import DelayedOperationPurgatory
-from wheelproof.timer import SystemTimer
+from wheelproof.purgatory import DelayedOperationPurgatory, ExclusiveDiscipline
+from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import MAX_MILLIS, Millis
 
 _UNHASHABLE = cast(Hashable, ["a list"])
@@ -144,3 +145,31 @@ def test_no_error_of_an_advance_ends_the_reaper_of_a_purgatory() -> None:
     purgatory.try_complete_else_watch(CallingOperation(0, expired.set), ["key"])
     await_event(expired)
     purgatory.shutdown()
+
+
+class _FullTimer(FailingTimer):
+    """A timer that has no room."""
+
+    def add(self, timer_task: TimerTask) -> None:
+        """Raise."""
+        raise MemoryError(timer_task.delay_ms)
+
+
+def test_an_operation_that_its_timer_does_not_take_is_given_up_and_unwatched() -> None:
+    timer = _FullTimer(SystemTimer("tested"))
+    purgatory = DelayedOperationPurgatory[Operation]("tested", timer, reaper_enabled=False)
+    operation = Operation()
+    with pytest.raises(MemoryError):
+        purgatory.try_complete_else_watch(operation, ["key", "other"])
+    assert operation.is_cancelled()
+    assert (purgatory.watched(), purgatory.num_keys(), purgatory.num_delayed()) == (0, 0, 0)
+    purgatory.shutdown()
+
+
+def test_a_lock_that_cannot_be_taken_again_is_refused_by_a_discipline_that_does() -> None:
+    with pytest.raises(IllegalArgumentError, match="cannot be taken again"):
+        ExclusiveDiscipline(sync.lock("shared"))
+    shared = sync.monitor("shared")
+    operation = Operation(discipline=ExclusiveDiscipline(shared))
+    with shared:
+        assert operation.force_complete()

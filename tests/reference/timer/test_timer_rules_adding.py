@@ -9,7 +9,7 @@ from support.reference.open_timer import OpenTimer
 from support.reference.timer import NO_WAIT, Bench, NamedTask
 from wheelproof.clock import ManualClock, SystemClock
 from wheelproof.sync import atomic_integer
-from wheelproof.timer import DelayQueue, TimerTaskEntry, TimingWheel
+from wheelproof.timer import DelayQueue, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof.units import Millis
 
 _BIND = Step("TimerTask.monitor", "__enter__")
@@ -285,3 +285,14 @@ def test_rule_1_12_a_later_add_that_meets_the_slow_adder_before_its_link_leaves_
     assert bench.advance_to(4) == []
     assert bench.advance_to(5) == ["task"]
     assert bench.timer.size() == 0
+
+
+def test_rule_1_12_binding_a_task_to_the_entry_that_it_has_leaves_it_in_its_list() -> None:
+    bucket = TimerTaskList(atomic_integer(0, "counter"))
+    task = NamedTask("task", 5, [])
+    entry = TimerTaskEntry(task, Millis(5))
+    task.set_timer_task_entry(entry)
+    bucket.add(entry)
+    task.set_timer_task_entry(entry)
+    assert (entry.list.get(), task.get_timer_task_entry()) == (bucket, entry)
+    assert task.cancel()

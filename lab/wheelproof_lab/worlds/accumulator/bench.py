@@ -211,7 +211,9 @@ class AccumulatorBench(Bench):
         try:
             return self._futures[name].get(timeout_ms)
         except (ProducerAbortedError, DeliveryTimeoutError) as error:
-            return error
+            # The future raises a copy; the callback was told of the error itself.
+            shared = error.__cause__
+            return shared if isinstance(shared, Exception) else error
 
     def expire_in_flight(self) -> None:
         """Expire the batch in flight before its request has been written out."""

@@ -1,4 +1,4 @@
-"""The programs of the purgatory once more, with predicates and callbacks that raise.
+"""The programs of the purgatory once more, with predicates, callbacks and a timer that raise.
 
 Whatever raises, and whenever: nobody is completed twice, who was accepted ends, and nothing is
 left.
@@ -51,8 +51,17 @@ class _FaultyOperation(FlagOperation):
         self._faults.may_fail("on_expiration", FaultError)
 
 
-class _PatientTimer(TimerOfOneList):
-    """A timer whose tasks may raise, as those of an executor."""
+class _FaultyTimer(TimerOfOneList):
+    """A timer that refuses a task now and then, and whose tasks may raise."""
+
+    def __init__(self, faults: Faults) -> None:
+        super().__init__()
+        self._faults = faults
+
+    def add(self, timer_task: TimerTask) -> None:
+        """Add a task, or raise."""
+        self._faults.may_fail("add", FaultError)
+        super().add(timer_task)
 
     def run(self, task: TimerTask) -> None:
         """Run a task; its error ends that task alone."""
@@ -70,12 +79,13 @@ class FaultyWorld(PurgatoryWorld):
     def __init__(
         self, purgatory_class: type[AnyPurgatory], purge_interval: int, *, timer_enabled: bool
     ) -> None:
-        operation_class = partial(_FaultyOperation, faults=Faults())
+        faults = Faults()
+        operation_class = partial(_FaultyOperation, faults=faults)
         super().__init__(
             purgatory_class,
             operation_class,
             purge_interval,
-            timer=_PatientTimer(),
+            timer=_FaultyTimer(faults),
             timer_enabled=timer_enabled,
         )
         self._failed: list[DelayedOperation] = []

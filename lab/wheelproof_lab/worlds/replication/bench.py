@@ -128,6 +128,13 @@ class Broker(Bench):
         self.lead(2)
         self.produce(_OTHER_RECORD, acks=1)
 
+    def stop_and_lead_anew(self) -> None:
+        """Stop the replica, lead a new one in the same epoch, and write another record."""
+        epoch = self._partition().leader_epoch
+        self.stop()
+        self.lead(epoch)
+        self.produce(_OTHER_RECORD, acks=1)
+
     def fill(self) -> None:
         """Write some records, each in a segment of its own."""
         for _ in range(3):

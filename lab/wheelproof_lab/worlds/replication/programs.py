@@ -70,6 +70,18 @@ _ROWS: Mapping[str, ProgramRow[Broker]] = {
         check=Broker.check_acknowledged_is_there,
         bugs=("epoch-blind-acknowledgement",),
     ),
+    "produce-and-stop": ProgramRow(
+        summary=(
+            "A produce request is handed in while the replica is stopped, and the partition made "
+            "anew leads in the same epoch."
+        ),
+        threads={
+            "produce": act(Broker.produce),
+            "leader": act(Broker.stop_and_lead_anew),
+        },
+        check=Broker.check_acknowledged_is_there,
+        bugs=("epoch-blind-acknowledgement",),
+    ),
     "follow-and-produce": ProgramRow(
         summary=(
             "A produce request waits for a follower while the broker becomes one, and takes "

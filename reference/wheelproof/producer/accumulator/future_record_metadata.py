@@ -1,6 +1,8 @@
 """The future of one record: the result of its batch and its place in it (semantics.md 4.11)."""
 
+from copy import copy
 from dataclasses import dataclass
+from typing import NoReturn
 
 from wheelproof import sync
 from wheelproof.clock import Clock
@@ -63,8 +65,9 @@ class FutureRecordMetadata:
     def get(self, timeout_ms: int | None = None) -> RecordMetadata:
         """Return where the record was stored, waiting at most `timeout_ms` milliseconds for it.
 
-        Raises the error of the record if it failed, ResultTimeoutError when the time is over, and
-        ThreadInterruptedError if interrupted.
+        Raises the error of the record if it failed, as an object of its own at each call, whose
+        `__cause__` is the one that all records of the batch share; ResultTimeoutError when the time
+        is over, and ThreadInterruptedError if interrupted.
         """
         deadline_ms = None
         if timeout_ms is not None:
@@ -96,7 +99,7 @@ class FutureRecordMetadata:
     def _outcome(self) -> RecordMetadata:
         base_offset, log_append_time_ms, error = self._result.outcome()
         if error is not None:
-            raise error
+            _raise_own(error)
         return self.metadata(base_offset, log_append_time_ms)
 
     def _last_that_is_done(self) -> "FutureRecordMetadata | None":
@@ -107,3 +110,13 @@ class FutureRecordMetadata:
                 return future
             future = following
         return None
+
+
+def _raise_own(error: Exception) -> NoReturn:
+    """Raise a copy: `raise` adds to a traceback, and the records of a batch share the error."""
+    try:
+        own = copy(error)
+    except Exception:
+        # It cannot be made again from its arguments; so at least it does not grow for ever.
+        raise error.with_traceback(None) from None
+    raise own from error

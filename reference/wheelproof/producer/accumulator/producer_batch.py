@@ -247,7 +247,7 @@ class ProducerBatch:
 
     def _child(self, record: Record, split_batch_size: int, number: int) -> "ProducerBatch":
         size = max(record.batch_size_upper_bound(), split_batch_size)
-        return type(self)(
+        child = type(self)(
             self.partition,
             allocate_byte_buffer(size),
             created_ms=self.created_ms,
@@ -256,6 +256,10 @@ class ProducerBatch:
             place=(*self.place, number),
             is_split_batch=True,
         )
+        if self.is_split_batch:
+            # Less than the parent takes, however large the first record is.
+            child.write_limit = split_batch_size
+        return child
 
     def _done(
         self,

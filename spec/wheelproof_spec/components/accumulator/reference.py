@@ -278,13 +278,14 @@ class ReferenceAccumulatorPort:
 
     def _split(self, batch: ProducerBatch, size: int) -> int:
         accumulator = self._accumulator
-        usual = accumulator.config
-        # Nothing is compressed here, so a batch only splits if the batch size shrinks.
-        accumulator.config = replace(usual, batch_size=size)
+        usual, was_split = accumulator.config, batch.is_split_batch
+        # Nothing is compressed here, so a batch only splits if the batch size shrinks; and one that
+        # was split before would be cut in halves.
+        accumulator.config, batch.is_split_batch = replace(usual, batch_size=size), False
         try:
             return accumulator.split_and_reenqueue(batch)
         finally:
-            accumulator.config = usual
+            accumulator.config, batch.is_split_batch = usual, was_split
 
     def _allocate(self, size: int) -> ByteBuffer:
         current = self._runtime.current

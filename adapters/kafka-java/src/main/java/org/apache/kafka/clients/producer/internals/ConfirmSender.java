@@ -14,6 +14,7 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.MetadataResponse;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.utils.internals.LogContext;
 import org.apache.kafka.common.utils.internals.ProducerIdAndEpoch;
@@ -24,6 +25,7 @@ import wheelproof.kafka.VirtualTime;
 /** The callbacks of one partition, run by Kafka's Sender: in which order, and when. */
 final class ConfirmSender {
     private static final String TOPIC = "topic";
+    private static final TopicPartition PARTITION = new TopicPartition(TOPIC, 0);
     private static final String GROUP = "confirm";
     private static final int BATCH_SIZE = 256;
     private static final int REQUEST_TIMEOUT_MS = 1_000;
@@ -31,6 +33,8 @@ final class ConfirmSender {
     private static final int YOUNGER_MS = DELIVERY_TIMEOUT_MS / 2;
     private static final long EXPIRE_MS = 300_000;
     private static final int MANY = 20;
+    private static final int LARGE = 150;
+    private static final int TINY = 1;
     private static final short ALL = -1;
 
     private final VirtualTime time = new VirtualTime(0);
@@ -119,6 +123,25 @@ final class ConfirmSender {
         return setting.late("after the first was refused and sent again (" + requests + " requests)");
     }
 
+    /** A large record and a tiny one, each of which the broker takes, and not the two together. */
+    static Observation splitIntoItself() throws Exception {
+        ConfirmSender setting = new ConfirmSender(true, null);
+        setting.append(0, LARGE);
+        setting.append(1, TINY);
+        List<Integer> records = new ArrayList<>();
+        for (int request = 0; request < MANY; request++) {
+            setting.time.setTime(2 * request);
+            setting.sender.runOnce();
+            setting.client.refuseFirst(TOPIC, Errors.MESSAGE_TOO_LARGE);
+            records.add(setting.accumulator.getDeque(PARTITION).peekFirst().recordCount);
+        }
+        return new Observation(
+                setting.order.isEmpty() && records.stream().allMatch(count -> count == 2),
+                "the broker refused a batch of " + LARGE + " and " + TINY + " bytes " + MANY
+                        + " times as too large; after each split the first batch had this many "
+                        + "records: " + records);
+    }
+
     /** The second batch is half of the delivery time-out younger than the first one. */
     private static ConfirmSender twoInFlight(TransactionManager idempotent) throws Exception {
         ConfirmSender setting = new ConfirmSender(false, idempotent);
@@ -167,8 +190,12 @@ final class ConfirmSender {
 
     /** Each record fills a batch. */
     private void append(int number) throws InterruptedException {
+        append(number, BATCH_SIZE);
+    }
+
+    private void append(int number, int size) throws InterruptedException {
         accumulator.append(
-                TOPIC, 0, time.milliseconds(), null, new byte[BATCH_SIZE], null,
+                TOPIC, 0, time.milliseconds(), null, new byte[size], null,
                 new RecordAccumulator.AppendCallbacks() {
                     @Override
                     public void setPartition(int partition) {}
