@@ -5,9 +5,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogRecord:
-    """A record in its place: `value` takes `len(value)` bytes of the log."""
+    """A record in its place: `value` takes `len(value)` bytes of the log.
+
+    `batch_offset` is the offset of the first record of its batch, which is what one request
+    appended.
+    """
 
     offset: int
+    batch_offset: int
     leader_epoch: int
     value: bytes
 

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Annotated
 
 from wheelproof import sync
@@ -79,7 +80,12 @@ class PartitionLog:
             self._begin_epoch(leader_epoch, first)
             segment.append(
                 [
-                    LogRecord(offset=first + index, leader_epoch=leader_epoch, value=value)
+                    LogRecord(
+                        offset=first + index,
+                        batch_offset=first,
+                        leader_epoch=leader_epoch,
+                        value=value,
+                    )
                     for index, value in enumerate(values)
                 ]
             )
@@ -102,7 +108,9 @@ class PartitionLog:
         )
 
     def append_as_follower(self, records: Sequence[LogRecord]) -> None:
-        """Append what was fetched from the leader.
+        """Append what was fetched from the leader, in the leader's batches.
+
+        Who fetches here later, if this replica leads, is told the same sizes and places.
 
         Raises IllegalArgumentError, and appends nothing, if the offsets do not follow on the log's.
         """
@@ -110,10 +118,11 @@ class PartitionLog:
             end = self._end()
             if [record.offset for record in records] != list(range(end, end + len(records))):
                 raise IllegalArgumentError(f"the records do not follow on offset {end}")
-            for record in records:
-                segment = self._segment_with_room(len(record.value))
-                self._begin_epoch(record.leader_epoch, record.offset)
-                segment.append([record])
+            for _, batch in groupby(records, lambda record: record.batch_offset):
+                together = list(batch)
+                segment = self._segment_with_room(sum(len(record.value) for record in together))
+                self._begin_epoch(together[0].leader_epoch, together[0].offset)
+                segment.append(together)
 
     def begin_epoch(self, leader_epoch: int) -> None:
         """Note that what follows is written in `leader_epoch`, even before anything is."""

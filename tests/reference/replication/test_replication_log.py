@@ -1,11 +1,17 @@
 """The log of a partition: segments, epochs, truncation, what a read may return."""
 
+from collections.abc import Sequence
+from itertools import cycle
+
 import pytest
-from hypothesis import given
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
+from support import seeds
 from wheelproof.errors import IllegalArgumentError
 from wheelproof.replication import EpochEndOffset, ErrorCode, LogRecord, PartitionLog
+
+_SIZES = st.lists(st.integers(0, 4), min_size=1, max_size=3).filter(lambda sizes: sum(sizes) <= 10)
 
 
 def _log(*batches: tuple[int, ...], segment_bytes: int = 10, epoch: int = 0) -> PartitionLog:
@@ -216,3 +222,41 @@ def test_the_end_behind_a_record_without_a_byte_has_an_offset_of_its_own() -> No
     progress = log.fetch_progress(1, up_to_high_watermark=False)
     assert progress is not None
     assert (progress.start.message_offset, progress.end.message_offset) == (1, 1)
+
+
+@pytest.mark.campaign
+@seed(seeds.seed(33_017))
+@settings(max_examples=seeds.runs(100, hunted=2_000))
+@given(
+    st.lists(st.tuples(_SIZES, st.integers(0, 2)), min_size=1, max_size=8),
+    st.lists(st.integers(0, 12), min_size=1, max_size=4),
+)
+def test_a_follower_that_is_promoted_serves_what_its_leader_did(
+    batches: Sequence[tuple[Sequence[int], int]], fetches: Sequence[int]
+) -> None:
+    leader, follower = PartitionLog(segment_bytes=10), PartitionLog(segment_bytes=10)
+    epoch = 0
+    for sizes, elections in batches:
+        epoch += elections
+        leader.append([bytes(size) for size in sizes], epoch)
+    end = leader.log_end_offset
+    for max_bytes in cycle(fetches):
+        if follower.log_end_offset == end:
+            break
+        answer = leader.read(
+            follower.log_end_offset,
+            up_to_high_watermark=False,
+            max_bytes=max_bytes,
+            at_least_one=True,
+        )
+        follower.append_as_follower(answer.records)
+    for offset in range(end + 1):
+        assert _place(follower, offset) == _place(leader, offset)
+        for max_bytes in range(12):
+            assert _read(follower, offset, max_bytes) == _read(leader, offset, max_bytes)
+    for asked in range(epoch + 1):
+        assert follower.end_offset_for_epoch(asked) == leader.end_offset_for_epoch(asked)
+
+
+def _place(log: PartitionLog, offset: int) -> object:
+    return log.fetch_progress(offset, up_to_high_watermark=False)

@@ -152,7 +152,7 @@ class Broker(Bench):
 
     def take(self, epoch: int, high_watermark: int) -> None:
         """Take the first record, of an epoch, from the leader."""
-        record = LogRecord(offset=0, leader_epoch=epoch, value=_OTHER_RECORD)
+        record = LogRecord(offset=0, batch_offset=0, leader_epoch=epoch, value=_OTHER_RECORD)
         self.manager.append_as_follower(_PARTITION, [record], high_watermark)
 
     def stop(self) -> None:
@@ -218,7 +218,7 @@ class Broker(Bench):
         """Raise unless a leader refuses a follower's calls, old epochs, wrong times and sizes."""
         manager, log = self.manager, self._partition().log
         end = log.log_end_offset
-        record = LogRecord(offset=end, leader_epoch=0, value=_OTHER_RECORD)
+        record = LogRecord(offset=end, batch_offset=end, leader_epoch=0, value=_OTHER_RECORD)
         self.refuses(
             IllegalArgumentError,
             partial(self.lead, 0),
