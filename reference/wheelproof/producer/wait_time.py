@@ -9,20 +9,36 @@ from wheelproof.sync import GuardedBy
 from wheelproof.units import Millis
 
 WINDOW_MS = 30_000
+"""How long a window takes waits in, from its first one: milliseconds."""
+
+_KEPT_MS = 2 * WINDOW_MS
+_MOST_WINDOWS = 3
 _NS_OF_MS = 1_000_000
 
 
 @dataclass(slots=True)
 class _Window:
     start_ms: Millis
+    last_ms: Millis
     waited_ns: int = 0
 
 
 class WaitTime:
     """Kafka's bufferpool-wait-time-ns-total and bufferpool-wait-ratio (semantics.md 3.11).
 
-    A `WaitTimeSensor` of one pool. The ratio is that of the window of 30 s which is under way and
-    of the one before it; the waits of several threads add up, so it can be more than 1.
+    A `WaitTimeSensor` of one pool. Waits are gathered in windows of 30 s. A window counts until its
+    last wait ended 60 s ago, so that no wait of the last minute is missing; Kafka up to 2.6 drops
+    a window 60 s after its first wait. The ratio is what was waited in the windows that count,
+    divided by the time since the first of them began. The waits of several threads add up, so it
+    can be more than 1.
+
+        >>> from wheelproof.clock import ManualClock
+        >>> clock = ManualClock()
+        >>> waits = WaitTime(clock)
+        >>> clock.advance_to(1_000)
+        >>> waits.record(300_000_000)
+        >>> waits.ratio()
+        0.01
     """
 
     def __init__(self, clock: Clock | None = None) -> None:
@@ -30,7 +46,7 @@ class WaitTime:
         self._clock = SystemClock() if clock is None else clock
         self._lock = sync.lock("WaitTime.lock")
         self._total_ns: Annotated[int, GuardedBy("_lock")] = 0
-        # The windows in which there was a wait, two at most.
+        # The windows in which there was a wait, the oldest first.
         self._windows: Annotated[list[_Window], GuardedBy("_lock")] = []
 
     def record(self, waited_ns: int) -> None:
@@ -39,8 +55,9 @@ class WaitTime:
         with self._lock:
             self._total_ns += waited_ns
             if not self._windows or now_ms - self._windows[-1].start_ms >= WINDOW_MS:
-                self._windows = [*self._windows[-1:], _Window(now_ms)]
+                self._windows = [*self._windows[1 - _MOST_WINDOWS :], _Window(now_ms, now_ms)]
             self._windows[-1].waited_ns += waited_ns
+            self._windows[-1].last_ms = now_ms
 
     def total_ns(self) -> int:
         """Return how long threads have waited, all waits together, in nanoseconds."""
@@ -48,10 +65,10 @@ class WaitTime:
             return self._total_ns
 
     def ratio(self) -> float:
-        """Return which share of the last two windows threads have waited."""
+        """Return which share of the time since the first window that counts threads have waited."""
         now_ms = self._clock.hi_res_clock_ms()
         with self._lock:
-            recent = [it for it in self._windows if now_ms - it.start_ms < 2 * WINDOW_MS]
+            recent = [it for it in self._windows if now_ms - it.last_ms < _KEPT_MS]
         if not recent:
             return 0.0
         passed_ms = now_ms - recent[0].start_ms

@@ -91,7 +91,7 @@ def test_pool_times_out_at_the_limit_and_not_before() -> None:
         assert sum(waits.recorded) == 10_000_000
 
 
-def test_wait_time_is_a_total_and_a_share_of_two_windows() -> None:
+def test_wait_time_is_a_total_and_a_share_of_the_last_windows() -> None:
     clock = ManualClock()
     waits = WaitTime(clock)
     assert (waits.total_ns(), waits.ratio()) == (0, 0.0)
@@ -99,12 +99,14 @@ def test_wait_time_is_a_total_and_a_share_of_two_windows() -> None:
         (1_000, 300, 300 / 30_000),
         (21_000, 300, 600 / 50_000),
         (41_000, 600, 1_200 / 40_000),
-        (61_000, 0, 600 / 50_000),
-        (71_000, 900, 1_500 / 30_000),
+        (61_000, 0, 1_200 / 60_000),
+        (71_000, 900, 2_100 / 70_000),
     ):
         clock.advance_to(at_ms)
         waits.record(waited_ms * 1_000_000)
         assert waits.ratio() == pytest.approx(ratio), at_ms
+    clock.advance_to(130_999)
+    assert waits.ratio() == pytest.approx(900 / 59_999)
     clock.advance_to(131_000)
     assert (waits.total_ns(), waits.ratio()) == (2_100_000_000, 0.0)
 

@@ -1,8 +1,8 @@
 """The oracle's account of how long calls have waited for memory (semantics.md 3.11).
 
 A call may have waited once from its beginning to its end, or several times, so only bounds of the
-counted time are known while it waits. The implementation chooses the windows of the ratio: the
-share is that of the last 30 to 90 s.
+counted time are known while it waits. The implementation chooses the windows of the ratio, which
+begin 30 to 90 s ago, and in which no wait of the last 60 s is missing.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.buffer_pool.component import PoolClause
 
 _NS_OF_MS = 1_000_000
-_SHORTEST_MS, _LONGEST_MS = 30_000, 90_000
+_SHORTEST_MS, _KEPT_MS, _LONGEST_MS = 30_000, 60_000, 90_000
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class WaitTimes:
         if total_ns is not None and not least_ms * _NS_OF_MS <= total_ns <= most_ms * _NS_OF_MS:
             bounds = f"{least_ms * _NS_OF_MS} to {most_ms * _NS_OF_MS} ns in all"
             return _wrong(f"{bounds} were waited", f"{total_ns} ns", now_ms)
-        since_ms = now_ms - _SHORTEST_MS
+        since_ms = now_ms - _KEPT_MS
         least_ms = sum(wait.length_ms(now_ms, since_ms) for wait in ended)
         since_ms = now_ms - _LONGEST_MS
         late = (wait for wait in waits if wait.ended_ms is None or wait.ended_ms >= since_ms)
