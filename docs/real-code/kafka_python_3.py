@@ -1,7 +1,7 @@
 """The record accumulator of kafka-python 3.0.12, unchanged.
 
 What is found is told in docs/findings/ports.md, 49 and 50. The package is installed beside the
-others: PYTHONPATH=ITS_FOLDER wheelproof explore --threading kafka_python_3:flush_and_split
+others: PYTHONPATH=ITS_FOLDER wheelproof explore --instrument none kafka_python_3:flush_and_split
 """
 
 import time
@@ -135,4 +135,5 @@ FLUSH_IN_TIME = Program(
     summary="the same, with a clock: time passes only when nothing else can happen",
     build=flush_in_time,
     settings=Settings(time=TimeMode.LAZY),
+    patch_threading=True,
 )

@@ -1,6 +1,6 @@
 """Programs around released code that nobody here wrote; none of it is changed.
 
-wheelproof explore --threading programs:kafka_pool
+wheelproof explore --instrument none programs:kafka_pool
 """
 
 import asyncio
@@ -55,6 +55,7 @@ KAFKA_POOL_IN_TIME = Program(
     summary="the same, with a clock: time passes only when nothing else can happen",
     build=kafka_pool,
     settings=Settings(time=TimeMode.LAZY),
+    patch_threading=True,
 )
 
 

@@ -75,7 +75,9 @@ def _run(parsed: argparse.Namespace, surroundings: Surroundings, words: Sequence
 
 
 def _named(name: str) -> Program:
-    raise OptionRejectedError(f"{name!r} is no module:attribute, which names a program of yours")
+    raise OptionRejectedError(
+        f"{name!r} is no function; name one as module:function or file.py:function"
+    )
 
 
 def _report(sentence: str, code: ExitCode) -> int:

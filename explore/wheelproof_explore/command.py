@@ -17,6 +17,7 @@ from typing import Protocol
 from wheelproof_explore.estimate import Progress as Reached
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.problems import InputRejectedError, OptionRejectedError
+from wheelproof_explore.instrument.loading import own_modules
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.substrates.substrate import SubstrateKind
@@ -24,6 +25,7 @@ from wheelproof_explore.tasks.plain import threading_program
 from wheelproof_explore.verdicts import Verdict
 
 GRAPH = "graph"
+NOTHING = "none"
 _ENGINES = ("optimal", "sample", "source", "brute")
 
 Tell = Callable[[str], None]
@@ -103,7 +105,12 @@ class Surroundings:
 def declare(parser: argparse.ArgumentParser, surroundings: Surroundings) -> None:
     """Declare the arguments of the verb."""
     add = parser.add_argument
-    add("program", nargs="?", metavar="PROGRAM", help="a program's name, or module:attribute")
+    add(
+        "program",
+        nargs="?",
+        metavar="PROGRAM",
+        help="a function, as module:function or file.py:function, or a program's name",
+    )
     add("--all", action="store_true", help="explore every program that must pass")
     add("--list", action="store_true", help="list the programs")
     engines = (*_ENGINES, GRAPH) if surroundings.states else _ENGINES
@@ -116,29 +123,28 @@ def declare(parser: argparse.ArgumentParser, surroundings: Surroundings) -> None
         "schedules at random; source and brute are oracles for small programs (default: optimal)",
     )
     add(
-        "--threading",
-        action="store_true",
-        help="PROGRAM is module:function, any code written against threading, queue, time and "
-        "thread pools",
-    )
-    add(
         "--instrument",
         action="append",
-        default=[],
         metavar="PACKAGE",
-        help="see what the functions of this package or module read and write; implies "
-        "--threading, and may be given several times",
+        help="see what the functions of this package or module read and write; may be given "
+        "several times (default: the function's module and what it imports from beside it; none: "
+        "see locks, queues and the like alone)",
     )
     add(
         "--accesses",
-        choices=["races", "steps"],
-        default="races",
-        help="with --instrument: search for data races, or make each access a step and explore "
-        "their orders (default: races)",
+        choices=["steps", "races"],
+        help="make each access a step and explore their orders, or search for data races "
+        "(default: steps)",
     )
     add("--replay", metavar="SCHEDULE", help="repeat the run of this schedule string")
     add("--seed", type=int, metavar="N", help="the seed of the engine sample")
     add("--max-runs", type=int, metavar="N", help="end after N runs, inconclusive if none failed")
+    add(
+        "--max-seconds",
+        type=float,
+        metavar="S",
+        help="end after S seconds, inconclusive if none failed",
+    )
     if surroundings.states:
         add("--max-states", type=int, metavar="N", help="end the engine graph after N states")
     add("--keep-going", action="store_true", help="do not end at the first run that fails")
@@ -201,26 +207,62 @@ def explored(arguments: argparse.Namespace, surroundings: Surroundings) -> Outco
 
 
 def imported(
-    name: str, *, threading: bool, instrument: Sequence[str] = (), steps: bool = False
+    name: str, *, instrument: Sequence[str] | None = None, accesses: str | None = None
 ) -> Program:
-    """Return the program that `module:attribute` names.
+    """Return the program that `module:attribute` or `file.py:attribute` names.
 
-    With `threading`, that object may be any function; see `threading_program`. Raises
-    InputRejectedError for a module that cannot be imported or has no such program.
+    A function is the main thread of a run, or sets one up; see `threading_program`. `instrument`
+    are the packages whose accesses are seen, its own modules if it is None, and nothing if it is
+    NOTHING; `accesses` is "steps" or "races". What a Program has of these stays, unless it is given
+    here. Raises InputRejectedError for a module that cannot be imported, and if it has no such
+    thing.
     """
-    module, _, attribute = name.partition(":")
-    kind = "function" if threading else "Program"
-    remedy = f"name an importable module and a {kind} in it, as module:attribute"
+    where, _, attribute = name.rpartition(":")
+    remedy = "name a function and where it is, as module:function or file.py:function"
+    if where.endswith(".py") and not Path(where).is_file():
+        raise InputRejectedError(name, f"there is no file {where}", remedy)
     try:
-        program: object = getattr(importlib.import_module(module), attribute, None)
-        if threading:
-            program = threading_program(name, program, instrument, steps=steps)
+        module = _module_of(where)
+        found: object = getattr(importlib.import_module(module), attribute, None)
+        if not isinstance(found, Program) and instrument is None:
+            instrument = own_modules(module)
+        program = _seen_program(name, found, instrument, accesses)
     except (Exception, SystemExit, GeneratorExit) as error:
         raise InputRejectedError(name, f"{type(error).__name__}: {error}", remedy) from error
-    if not isinstance(program, Program):
-        raise InputRejectedError(name, f"{attribute!r} is no {kind}", remedy)
-    # A repeated run finds the program under this name.
-    return replace(program, name=name)
+    if program is None:
+        raise InputRejectedError(name, f"{attribute!r} is no function", remedy)
+    return program
+
+
+def _seen_program(
+    name: str, found: object, instrument: Sequence[str] | None, accesses: str | None
+) -> Program | None:
+    if isinstance(found, Program):
+        patched = found.patch_threading or instrument is not None
+        seen = found.instrument if instrument is None else _packages(instrument)
+        steps = found.accesses_are_steps if accesses is None else accesses == "steps"
+        return replace(
+            found, name=name, patch_threading=patched, instrument=seen, accesses_are_steps=steps
+        )
+    seen = _packages(instrument or ())
+    return threading_program(name, found, seen, steps=bool(seen) and accesses != "races")
+
+
+def _packages(instrument: Sequence[str]) -> Sequence[str]:
+    return [package for package in instrument if package != NOTHING]
+
+
+def _module_of(where: str) -> str:
+    """Return the name of a module, whose file may be given, so that it can be imported."""
+    if not where.endswith(".py"):
+        return where
+    file = Path(where).resolve(strict=True)
+    names, folder = [file.stem], file.parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    sys.path.insert(0, str(folder))
+    return ".".join(names[: -1 if file.stem == "__init__" else None])
 
 
 def _explore(program: Program, options: Options, tell: Tell | None) -> Exploration:
@@ -243,20 +285,24 @@ def _programs(arguments: argparse.Namespace, surroundings: Surroundings) -> Sequ
     # A user's own programs are in the current folder, as with `python -m`.
     sys.path.insert(0, str(Path.cwd()))
     name: str = arguments.program
-    threading = arguments.threading or bool(arguments.instrument)
+    given = arguments.instrument, arguments.accesses
     if ":" in name:
-        steps = arguments.accesses == "steps"
-        instrument = arguments.instrument
-        return (imported(name, threading=threading, instrument=instrument, steps=steps),)
-    if threading:
-        problem = f"--threading is for code of your own, module:attribute, not {name!r}"
-        raise OptionRejectedError(problem)
+        # What was asked for is asked for again when a run is repeated.
+        options = "".join(f" --instrument {package}" for package in given[0] or ())
+        options += f" --accesses {given[1]}" if given[1] else ""
+        program = imported(name, instrument=given[0], accesses=given[1])
+        return (replace(program, options=options),)
+    if given != (None, None):
+        problem = f"--instrument and --accesses are for code of your own, not for {name!r}"
+        raise OptionRejectedError(f"{problem}; name a function, as module:function")
     return (surroundings.named(name),)
 
 
 def _options(arguments: argparse.Namespace) -> Options:
     if arguments.max_runs is not None and arguments.max_runs < 1:
         raise OptionRejectedError(f"--max-runs has to be at least 1, not {arguments.max_runs}")
+    if arguments.max_seconds is not None and not arguments.max_seconds > 0:
+        raise OptionRejectedError(f"--max-seconds has to be above 0, not {arguments.max_seconds}")
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
     engine = Engine.REPLAY if arguments.replay is not None else Engine(arguments.engine)
     if engine is Engine.SAMPLE and not arguments.quiet:
@@ -266,6 +312,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         substrate=SubstrateKind(arguments.substrate),
         seed=seed,
         max_runs=arguments.max_runs,
+        max_seconds=arguments.max_seconds,
         keep_going=arguments.keep_going,
         schedule=arguments.replay or "",
         record=arguments.html is not None,

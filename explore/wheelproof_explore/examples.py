@@ -1,6 +1,6 @@
 """Programs to try the model checker on: each has a race, and stands beside its mended form.
 
-``wheelproof explore wheelproof_explore.examples:account --threading`` finds the race of the first
+``wheelproof explore wheelproof_explore.examples:account`` finds the race of the first
 one. They are written as anybody writes them: with `threading` and `asyncio`, and no word of this
 project.
 """

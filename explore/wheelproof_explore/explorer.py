@@ -81,18 +81,19 @@ class Engine(StrEnum):
 class Options:
     """The options of an exploration.
 
-    `max_runs` ends the exploration early (None: never). `keep_going` continues after the first
-    failure. `shrink` simplifies that failure. `schedule` is what the engine `replay` replays. For
-    `check_every` see CHECK_EVERY. With `record` the result has the failing run, or an example of a
-    passing one, with all its states. `jobs` processes explore in parallel, only with the engine
-    `optimal`; they may make a few runs more than `max_runs`. A `strategy` of the caller replaces
-    the engine; the verdict is then never PASS.
+    `max_runs` and `max_seconds` end the exploration early (None: never). `keep_going` continues
+    after the first failure. `shrink` simplifies that failure. `schedule` is what the engine
+    `replay` replays. For `check_every` see CHECK_EVERY. With `record` the result has the failing
+    run, or an example of a passing one, with all its states. `jobs` processes explore in parallel,
+    only with the engine `optimal`; they may make a few runs more than `max_runs`. A `strategy` of
+    the caller replaces the engine; the verdict is then never PASS.
     """
 
     engine: Engine = Engine.OPTIMAL
     substrate: SubstrateKind = SubstrateKind.GREENLET
     seed: int = 0
     max_runs: int | None = None
+    max_seconds: float | None = None
     keep_going: bool = False
     shrink: bool = True
     schedule: str = ""
@@ -164,6 +165,12 @@ def _explore(
     return session.result(time.monotonic() - begin)
 
 
+def _unseen(program: Program) -> str:
+    if program.patch_threading and not program.instrument:
+        return "what its code reads and writes"
+    return ""
+
+
 class _Session:
     def __init__(
         self,
@@ -215,7 +222,8 @@ class _Session:
             )
         if self._program.instrument:
             raise OptionRejectedError(
-                "code that is instrumented is explored in one process: omit --jobs"
+                "code whose accesses are seen is explored in one process: omit --jobs, or see "
+                "locks, queues and the like alone with --instrument none"
             )
 
         # An exploration in one process does not need this module.
@@ -259,8 +267,9 @@ class _Session:
         try:
             if self._options.jobs == 1:
                 self._run_engine()
-            if self._stopped is None and self._is_bound_reached(self._tally.runs):
-                self._stopped = "the bound on runs was reached"
+            bound = self._bound_reached(self._tally.runs)
+            if self._stopped is None and bound is not None and not self._has_enough():
+                self._stopped = f"the bound on {bound} was reached"
             if self._tally.first is not None:
                 self._explain(*self._tally.first)
         except KeyboardInterrupt:
@@ -293,6 +302,7 @@ class _Session:
             complete=self._strategy.complete,
             stopped=self._stopped,
             gap=tally.gap(),
+            unseen=_unseen(self._program),
             counterexample=self._counterexample,
             recording=self._recording,
         )
@@ -316,8 +326,15 @@ class _Session:
         return found and not self._options.keep_going
 
     def _is_bound_reached(self, runs: int) -> bool:
-        bound = self._options.max_runs
-        return bound is not None and runs >= bound and not self._has_enough()
+        return self._bound_reached(runs) is not None and not self._has_enough()
+
+    def _bound_reached(self, runs: int) -> str | None:
+        options = self._options
+        if options.max_runs is not None and runs >= options.max_runs:
+            return "runs"
+        seconds = time.monotonic() - self._begin
+        late = options.max_seconds is not None and seconds >= options.max_seconds
+        return "seconds" if late else None
 
     def _tell_runs(self, runs: int) -> None:
         if self._progress is not None and time.monotonic() >= self._next_report:

@@ -18,7 +18,8 @@ class Exploration:
 
     `stopped` is the reason why the engine ended early, None if it did not; `complete` is whether
     its normal end means that every class was run. `gap` is the reason why the runs show nothing,
-    empty if they show something. `digest` depends on the classes alone. `recording` is the failing
+    empty if they show something; `unseen` is what was not looked at, empty if all of it was seen
+    that the program names. `digest` depends on the classes alone. `recording` is the failing
     run, or without one an example, in which each thread runs as far as it can.
     """
 
@@ -40,6 +41,7 @@ class Exploration:
     complete: bool
     stopped: str | None
     gap: str
+    unseen: str
     counterexample: FailingInterleaving | None
     recording: RunRecording | None
 
@@ -63,7 +65,8 @@ class Exploration:
             return f"{self.gap} ({self.classes:,} classes)"
         if self.complete:
             cut = f", {self.cut_runs:,} runs cut by an assumption" if self.cut_runs else ""
-            return f"all {self.classes:,} classes, at most {self.depth} steps{cut} ({rate})"
+            unseen = f"; not looked at: {self.unseen}" if self.unseen else ""
+            return f"all {self.classes:,} classes, at most {self.depth} steps{cut}{unseen} ({rate})"
         return f"no failure in {self.runs:,} sampled runs of {self.classes:,} classes ({rate})"
 
     def details(self) -> str:

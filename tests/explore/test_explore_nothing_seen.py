@@ -269,4 +269,4 @@ def test_a_module_that_exits_when_it_is_imported(
     (tmp_path / "module_that_exits.py").write_text("raise SystemExit(0)", encoding="utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     with pytest.raises(InputRejectedError, match="SystemExit: 0; name an importable module"):
-        imported("module_that_exits:PROGRAM", threading=False)
+        imported("module_that_exits:PROGRAM")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT
-from wheelproof_explore.command import imported
+from wheelproof_explore.command import NOTHING, imported
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.verdicts import Verdict
 
@@ -68,13 +68,13 @@ def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", _PASS)
 def test_released_code_that_passes(name: str) -> None:
-    result = explore(imported(f"programs:{name}", threading=True))
+    result = explore(imported(f"programs:{name}", instrument=[NOTHING]))
     assert (result.verdict(), result.classes) == (Verdict.PASS, _PASS[name]), result.summary()
 
 
 @pytest.mark.parametrize("name", _FAIL)
 def test_released_code_that_fails(name: str) -> None:
-    result = explore(imported(f"programs:{name}", threading=True))
+    result = explore(imported(f"programs:{name}", instrument=[NOTHING]))
     assert result.counterexample is not None, result.summary()
     assert _FAIL[name] in result.summary()
     assert len(result.counterexample.steps) <= 40
@@ -84,20 +84,21 @@ def test_released_code_that_fails(name: str) -> None:
 def test_released_code_without_a_lock(*, steps: bool) -> None:
     packages = ["circuitbreaker"]
     name = "programs:circuitbreaker_counts"
-    result = explore(imported(name, threading=True, instrument=packages, steps=steps))
+    accesses = "steps" if steps else "races"
+    result = explore(imported(name, instrument=packages, accesses=accesses))
     said = "2 failures, counted 1" if steps else "data race: CircuitBreaker._last_failure"
     assert said in result.summary()
 
 
 def test_the_first_counterexample_is_short() -> None:
-    result = explore(imported("programs:KAFKA_POOL_IN_TIME", threading=True))
+    result = explore(imported("programs:KAFKA_POOL_IN_TIME"))
     found = result.counterexample
     assert found is not None
     assert (result.runs, len(found.steps), len(found.deviations)) == (8, 21, 2)
 
 
 def test_what_is_judged_is_what_was_released() -> None:
-    imported("programs:kafka_pool", threading=True)
+    imported("programs:kafka_pool", instrument=[NOTHING])
     programs = sys.modules["programs"]
     module = programs.pool_module()
     found = importlib.util.find_spec("cachetools")
@@ -117,7 +118,7 @@ def test_the_newest_kafka_python(name: str) -> None:
         pytest.skip(f"kafka-python 3.0.12 cannot be installed: {built.stderr.strip()}")
     assert built.returncode == 0, built.stderr
     path = (port / "target" / "3.0.12", *(ROOT / one for one in ("reference", "spec")))
-    words = ["-m", "wheelproof_spec", "explore", f"kafka_python_3:{name}", "--threading"]
+    words = ["-m", "wheelproof_spec", "explore", f"kafka_python_3:{name}", "--instrument", NOTHING]
     explored = subprocess.run(
         [sys.executable, *words],
         capture_output=True,

@@ -107,7 +107,7 @@ def run_of(world: World, actors: Sequence[Actor]) -> FailingInterleaving | None:
             if number < len(operations)
         ),
         schedule=encode(world.program, actors),
-        flags=world.program.flags(),
+        flags=world.program.options,
     )
 
 

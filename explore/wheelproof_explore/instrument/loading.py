@@ -8,11 +8,17 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.instrument.accesses import Seeing, seen
 from wheelproof_explore.instrument.rewriting import MARK, rewritten
+
+_OURS = ("wheelproof", "wheelproof_explore")
+_STANDARD_LIBRARY = Path(str(inspect.__file__)).parent
+_PACKAGES = {"site-packages", "dist-packages"}
+"""The names of folders that packages are installed into."""
 
 _Known = dict[tuple[str, int, str], CodeType]
 
@@ -49,6 +55,38 @@ def import_packages(program: str, packages: Sequence[str]) -> None:
                 f"is to be instrumented in {package}: {type(error).__name__}: {error}",
                 "name what the program imports, as `import` does",
             ) from error
+
+
+def own_modules(name: str) -> tuple[str, ...]:
+    """Return the modules that belong with module `name`, which is imported: those of its folder.
+
+    That is the folder from which `import` finds it. What is installed belongs with nothing, and
+    neither do the model checker and the runtime that it controls.
+    """
+    module = sys.modules[name]
+    file = _source_file(module)
+    if file is None:
+        return (name,)
+    root = file.parents[name.count(".") + hasattr(module, "__path__")]
+    others = {
+        other
+        for other, loaded in list(sys.modules.items())
+        if other != "__main__"
+        and other.partition(".")[0] not in _OURS
+        and (source := _source_file(loaded)) is not None
+        and source.is_relative_to(root)
+    }
+    return name, *sorted(others - {name})
+
+
+def _source_file(module: ModuleType) -> Path | None:
+    """Return where a module's source is, if it is in Python and not installed."""
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str) or not file.endswith(".py"):
+        return None
+    path = Path(file)
+    is_installed = _PACKAGES & {*path.parts} or path.is_relative_to(_STANDARD_LIBRARY)
+    return None if is_installed else path
 
 
 def _modules(package: str) -> Iterator[ModuleType]:

@@ -23,6 +23,7 @@ class Program:
     are left out, among those that can be.
 
     With `patch_threading` the program is written against `threading`; see the package `patched`.
+    `options` are those of the command line with which it was named, each behind a space.
     In the packages that `instrument` names, what threads share is seen: searched for data races,
     or, with `accesses_are_steps`, explored in every order.
 
@@ -40,12 +41,7 @@ class Program:
     patch_threading: bool = False
     instrument: Sequence[str] = ()
     accesses_are_steps: bool = False
-
-    def flags(self) -> str:
-        """Return the options of the command line with which the program is explored."""
-        flag = " --threading" if self.patch_threading else ""
-        flag += "".join(f" --instrument {package}" for package in self.instrument)
-        return flag + (" --accesses steps" if self.accesses_are_steps else "")
+    options: str = ""
 
     def digest(self) -> str:
         """Return a hash of the program's name, source and settings, whatever is left out."""

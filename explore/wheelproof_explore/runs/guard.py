@@ -47,7 +47,7 @@ def forbidden_calls(program: str) -> Generator[None]:
         raise ProgramRejectedError(
             program,
             f"starts the thread {thread.name} by itself",
-            "let it be patched: explore with --threading, or patch_threading=True",
+            "let it be patched: name a function, module:function, or give patch_threading=True",
         )
 
     def refuse_sleep(seconds: float, /) -> None:
@@ -57,7 +57,7 @@ def forbidden_calls(program: str) -> Generator[None]:
         raise ProgramRejectedError(
             program,
             f"sleeps for {seconds} s of real time",
-            "let it be patched: explore with --threading, or patch_threading=True",
+            "let it be patched: name a function, module:function, or give patch_threading=True",
         )
 
     with (

@@ -24,8 +24,8 @@ from wheelproof_explore.runtime.thread_steps import (
 )
 
 _SEEN = (
-    "the checker sees locks, conditions and cells of wheelproof.sync, with --threading those of "
-    "threading, fields declared with GuardedBy, and plain_fields, and nothing else; with "
+    "the checker sees locks, conditions and cells of wheelproof.sync, and those of threading where "
+    "it is patched, fields declared with GuardedBy, and plain_fields, and nothing else; with "
     "--instrument MODULE it sees what the code of a module reads and writes"
 )
 

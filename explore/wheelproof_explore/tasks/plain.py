@@ -41,7 +41,7 @@ def _sets_up(given: object) -> TypeGuard[Callable[[], Scenario]]:
 
 
 def _is_action(given: object) -> TypeGuard[Callable[[], object]]:
-    return callable(given)
+    return callable(given) and not isinstance(given, type)
 
 
 def _main(action: Callable[[], object]) -> Callable[[], Scenario]:

@@ -24,7 +24,7 @@ _ACCOUNT = "wheelproof_explore.examples:account"
 def test_the_examples_have_a_race_and_their_mended_forms_have_none(
     program: str, code: ExitCode, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([f"wheelproof_explore.examples:{program}", "--threading"]) == code
+    assert main([f"wheelproof_explore.examples:{program}"]) == code
     assert capsys.readouterr().out.splitlines()[-1] == code.name.lower()
 
 
@@ -33,7 +33,7 @@ def test_a_failure_is_shown_reported_and_repeated(
 ) -> None:
     report, suite, page = tmp_path / "new" / "r.json", tmp_path / "r.xml", tmp_path / "r.html"
     outputs = ("--json", str(report), "--junit", str(suite), "--html", str(page))
-    assert main([_ACCOUNT, "--threading", *outputs]) == ExitCode.FAIL
+    assert main([_ACCOUNT, *outputs]) == ExitCode.FAIL
     printed = capsys.readouterr().out
     assert "AssertionError: overdrawn" in printed
     document = json.loads(report.read_text(encoding="utf-8"))
@@ -43,19 +43,19 @@ def test_a_failure_is_shown_reported_and_repeated(
     (case,) = ElementTree.parse(suite).getroot()
     assert [child.tag for child in case] == ["failure"]
     assert "overdrawn" in page.read_text(encoding="utf-8")
-    assert main([_ACCOUNT, "--threading", "--replay", schedule, "--quiet"]) == ExitCode.FAIL
+    assert main([_ACCOUNT, "--replay", schedule, "--quiet"]) == ExitCode.FAIL
     assert capsys.readouterr().out == "fail\n"
 
 
 def test_a_bound_is_inconclusive(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([_ACCOUNT, "--threading", "--max-runs", "1"]) == ExitCode.INCONCLUSIVE
+    assert main([_ACCOUNT, "--max-runs", "1"]) == ExitCode.INCONCLUSIVE
     assert "the bound on runs was reached after 1 runs" in capsys.readouterr().out
 
 
 def test_a_report_to_standard_output_stands_there_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main([_ACCOUNT, "--threading", "--json", "-"]) == ExitCode.FAIL
+    assert main([_ACCOUNT, "--json", "-"]) == ExitCode.FAIL
     assert json.loads(capsys.readouterr().out)["verdict"] == "fail"
 
 
@@ -63,11 +63,11 @@ def test_a_report_to_standard_output_stands_there_alone(
     ("words", "code", "said"),
     [
         ([], ExitCode.USAGE, "name one PROGRAM"),
-        (["bug/none"], ExitCode.USAGE, "'bug/none' is no module:attribute"),
-        (["no.such:thing", "--threading"], ExitCode.INPUT_REJECTED, "No module named 'no'"),
-        ([_ACCOUNT, "--threading", "--replay", "x"], ExitCode.INPUT_REJECTED, "no schedule"),
+        (["bug/none"], ExitCode.USAGE, "'bug/none' is no function"),
+        (["no.such:thing"], ExitCode.INPUT_REJECTED, "No module named 'no'"),
+        ([_ACCOUNT, "--replay", "x"], ExitCode.INPUT_REJECTED, "no schedule"),
         ([_ACCOUNT, "--json", "x", "--junit", "x"], ExitCode.USAGE, "two reports have one file"),
-        ([_ACCOUNT, "--max-runs", "0"], ExitCode.INPUT_REJECTED, "is no Program"),
+        ([_ACCOUNT, "--max-runs", "0"], ExitCode.USAGE, "--max-runs has to be at least 1"),
     ],
 )
 def test_what_is_refused_is_one_sentence(
@@ -86,6 +86,6 @@ def test_an_output_that_cannot_be_written_is_no_verdict(
 ) -> None:
     (tmp_path / "file").touch()
     report = tmp_path / "file" / "r.json"
-    code = main([_ACCOUNT, "--threading", "--json", str(report)])
+    code = main([_ACCOUNT, "--json", str(report)])
     assert code == ExitCode.INTERNAL_ERROR
     assert str(tmp_path / "file") in capsys.readouterr().err

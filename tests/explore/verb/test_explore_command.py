@@ -93,7 +93,7 @@ def test_words_that_make_no_sense(words: tuple[str, ...], problem: str) -> None:
     ("words", "problem"),
     [
         (("no.such.module:PROGRAM",), "ModuleNotFoundError"),
-        (("wheelproof_spec.base.results.verdicts:Verdict",), "is no Program"),
+        (("wheelproof_spec.base.results.verdicts:Verdict",), "is no function"),
         (("event", "--replay", "nonsense"), "no schedule string"),
     ],
 )

@@ -1,0 +1,60 @@
+"""What somebody tries first has the right verdict without any option: docs/examples/mistakes.py."""
+
+import pytest
+
+from support.checkout import ROOT
+from wheelproof_explore.__main__ import main
+from wheelproof_explore.verdicts import ExitCode
+
+_FILE = ROOT / "docs" / "examples" / "mistakes.py"
+_MISTAKES = {
+    "lost_update": "assert account.total == 2",
+    "two_locks": "deadlock",
+    "lost_wake_up": "nobody will notify it",
+    "await_between": "assert wallet.balance >= 0",
+    "unlocked_deque": "pop from an empty deque",
+}
+
+
+@pytest.mark.parametrize("name", _MISTAKES)
+def test_a_mistake_is_found_and_its_run_repeated(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([f"{_FILE}:{name}"]) == ExitCode.FAIL
+    printed = capsys.readouterr().out
+    assert _MISTAKES[name] in printed.splitlines()[0]
+    (repeat,) = (line for line in printed.splitlines() if line.startswith("  repeat: "))
+    assert main(repeat.split()[3:]) == ExitCode.FAIL
+
+
+@pytest.mark.parametrize("name", _MISTAKES)
+def test_what_is_mended_passes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([f"{_FILE}:{name}_mended"]) == ExitCode.PASS
+    assert "not looked at" not in capsys.readouterr().out
+
+
+def test_a_pass_says_what_was_not_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+    """The lock that the two threads take says nothing about the total."""
+    assert main([f"{_FILE}:two_locks_mended", "--instrument", "none"]) == ExitCode.PASS
+    assert "not looked at: what its code reads and writes" in capsys.readouterr().out
+
+
+def test_a_bound_on_seconds_is_inconclusive(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [f"{_FILE}:lost_wake_up_mended", "--max-seconds", "1e-9"]
+    assert main(words) == ExitCode.INCONCLUSIVE
+    assert "the bound on seconds was reached after 1 runs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["no_such_file.py:f"], "there is no file no_such_file.py"),
+        ([f"{_FILE}:nothing"], "'nothing' is no function"),
+        ([f"{_FILE}:two_locks", "--max-seconds", "0"], "--max-seconds has to be above 0"),
+    ],
+)
+def test_what_is_not_there_is_said(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) in (ExitCode.INPUT_REJECTED, ExitCode.USAGE)
+    assert said in capsys.readouterr().err
