@@ -37,6 +37,7 @@ FINDINGS = {
         "unordered-forced-close",
         "late-behind-a-retry",
         "late-behind-a-retry-in-flight",
+        "callback-throws-an-error",
         "split-into-itself",
     },
 }

@@ -2,13 +2,17 @@
 
 import logging
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
+from support.reference.timer import CallingTask
+from wheelproof.clock import ManualClock
 from wheelproof.producer import ProducerBatch
 from wheelproof.timer import SystemTimer, TimerTaskList, TimingWheel
+from wheelproof.units import Millis
 from wheelproof_explore.explorer import Options, explore
-from wheelproof_explore.program import Program
+from wheelproof_explore.program import Program, Scenario
 from wheelproof_lab.bugs.buffer_pool import BUGS as POOL_BUGS
 from wheelproof_lab.bugs.known_bug import find_bug
 from wheelproof_lab.bugs.purgatory import BUGS as PURGATORY_BUGS
@@ -16,6 +20,7 @@ from wheelproof_lab.worlds.accumulator import programs as accumulator
 from wheelproof_lab.worlds.accumulator.bench import SurvivedAccumulator
 from wheelproof_lab.worlds.all_programs import FAULTS
 from wheelproof_lab.worlds.buffer_pool import programs as buffer_pool
+from wheelproof_lab.worlds.making import discarding
 from wheelproof_lab.worlds.purgatory import programs as purgatory
 from wheelproof_lab.worlds.timer import system_timer
 
@@ -90,3 +95,41 @@ class _EndsNothingOfAnError(SurvivedAccumulator):
 def test_what_does_not_survive_a_fault_is_found(programs: tuple[Program, ...]) -> None:
     options = Options(max_runs=_MANY_RUNS, shrink=False)
     assert any(explore(program, options).counterexample for program in programs)
+
+
+class _InlineExecutor:
+    """An executor that runs a task where it is submitted, which the standard forbids."""
+
+    def submit(self, task: Callable[[], None]) -> None:
+        """Run it."""
+        task()
+
+    def shutdown(self) -> None:
+        """Do nothing."""
+
+    def await_termination(self, timeout_ms: Millis) -> bool:
+        """Tell that nothing runs."""
+        del timeout_ms
+        return True
+
+
+def _cancels_on_an_inline_executor() -> Scenario:
+    clock = ManualClock()
+    timer = SystemTimer(
+        "tested", tick_ms=1, wheel_size=2, start_ms=0, clock=clock, executor=_InlineExecutor()
+    )
+    other = CallingTask(1, bool)
+    timer.add(CallingTask(1, other.cancel))
+    timer.add(other)
+    clock.advance(1)
+    return Scenario(
+        threads={
+            "advance": discarding(partial(timer.advance_clock, Millis(0))),
+            "cancel": discarding(other.cancel),
+        }
+    )
+
+
+def test_an_executor_that_runs_tasks_where_they_are_submitted_deadlocks() -> None:
+    program = Program(name="inline", summary="", build=_cancels_on_an_inline_executor)
+    assert "deadlock" in explore(program).summary()

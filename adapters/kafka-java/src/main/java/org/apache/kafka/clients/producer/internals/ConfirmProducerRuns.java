@@ -19,6 +19,7 @@ final class ConfirmProducerRuns {
                 .with("unordered-forced-close", ConfirmSender::unorderedForcedClose)
                 .with("late-behind-a-retry", ConfirmSender::lateInTheQueue)
                 .with("late-behind-a-retry-in-flight", ConfirmSender::lateInFlight)
+                .with("callback-throws-an-error", ConfirmSender::callbackThrowsAnError)
                 .with("split-into-itself", ConfirmSender::splitIntoItself)
                 .run(AppInfoParser.getVersion());
     }

@@ -45,6 +45,7 @@ final class ConfirmSender {
     private final ProducerMetadata metadata = new ProducerMetadata(
             1, 1, EXPIRE_MS, EXPIRE_MS, log, new ClusterResourceListeners());
     private final RecordAccumulator accumulator;
+    private int fatal = -1;
     private final Sender sender;
 
     /**
@@ -121,6 +122,35 @@ final class ConfirmSender {
         setting.sender.runOnce();
         int requests = setting.client.requests();
         return setting.late("after the first was refused and sent again (" + requests + " requests)");
+    }
+
+    /** The callback of the first of three records of one batch ends in an Error. */
+    static Observation callbackThrowsAnError() throws Exception {
+        ConfirmSender setting = new ConfirmSender(true, null);
+        setting.fatal = 0;
+        for (int number = 0; number < 3; number++) {
+            setting.append(number, TINY);
+        }
+        setting.sender.runOnce();
+        String left = "nothing";
+        try {
+            setting.client.refuseFirst(TOPIC, Errors.INVALID_RECORD);
+        } catch (StackOverflowError error) {
+            left = "the Error";
+        }
+        setting.time.setTime(DELIVERY_TIMEOUT_MS);
+        String later = "nothing";
+        try {
+            setting.sender.runOnce();
+        } catch (IllegalStateException error) {
+            later = error.getMessage();
+        }
+        return new Observation(
+                setting.order.equals(List.of(0)) && setting.accumulator.hasIncomplete(),
+                "the broker refused a batch of 3 records; " + left + " left the sender's call; "
+                        + "when the delivery time-out was over, the next call raised " + later
+                        + ", and the callbacks of " + setting.order + " had run; the batch counts "
+                        + "as incomplete: " + setting.accumulator.hasIncomplete());
     }
 
     /** A large record and a tiny one, each of which the broker takes, and not the two together. */
@@ -203,6 +233,9 @@ final class ConfirmSender {
                     @Override
                     public void onCompletion(RecordMetadata record, Exception error) {
                         order.add(number);
+                        if (number == fatal) {
+                            throw new StackOverflowError("the callback of a record");
+                        }
                     }
                 },
                 0, time.milliseconds(), metadata.fetch());

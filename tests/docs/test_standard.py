@@ -1,0 +1,52 @@
+"""The standard: each rule is one sentence of duty, and what it names as its evidence is there."""
+
+from pathlib import Path
+
+import pytest
+
+from wheelproof_lab.publish.standard import problems, rules, rules_of
+
+_GOOD = """## 9.1 Something
+
+**9.1.1** A timer MUST run a task.
+
+*Evidence:* clause `Timer.RunsAtMostOncePerAdd`, TLA+ `Timer.Fire`
+
+*Outside:* Kafka `ConfirmPurgatoryRuns stop-at-error`
+"""
+
+
+def test_every_rule_has_its_evidence() -> None:
+    found = rules()
+    assert found
+    assert problems(found) == []
+
+
+def test_a_rule_names_what_there_is(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(_GOOD, encoding="utf-8")
+    assert problems(tuple(rules_of(page))) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("MUST run", "runs", "says neither MUST nor SHOULD nor MAY"),
+        ("a task.", "a task" + " and another" * 30, "60 at most"),
+        (", TLA+ `Timer.Fire`", "", "has evidence of 1 kinds"),
+        ("Timer.Fire", "Timer.Nothing", "TLA+ `Timer.Nothing`, which there is not"),
+        ("RunsAtMostOncePerAdd", "Runs", "clause `Timer.Runs`, which there is not"),
+        ("stop-at-error", "nothing", "which there is not"),
+        ("*Outside:*", "Outside:", "does not say what shows it outside"),
+        ("clause", "test `tests/docs/test_standard.py::nothing`, clause", "which there is not"),
+        ("clause", "bug `nothing`, clause", "which there is not"),
+        ("clause", "program `nothing`, clause", "which there is not"),
+        ("**9.1.1**", "**9.1.1** Twice MUST it be.\n\n**9.1.1**", "is there twice"),
+    ],
+)
+def test_what_is_wrong_with_a_rule_is_said(
+    before: str, after: str, said: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(_GOOD.replace(before, after), encoding="utf-8")
+    assert any(said in problem for problem in problems(tuple(rules_of(page))))
