@@ -223,7 +223,10 @@ def imported(
         raise InputRejectedError(name, f"there is no file {where}", remedy)
     try:
         module = _module_of(where)
-        found: object = getattr(importlib.import_module(module), attribute, None)
+        loaded = importlib.import_module(module)
+        if where.endswith(".py") and not Path(loaded.__file__ or "").samefile(where):
+            raise ImportError(f"a module {module} is in {loaded.__file__}; rename the file")
+        found: object = getattr(loaded, attribute, None)
         if not isinstance(found, Program) and instrument is None:
             instrument = own_modules(module)
         program = _seen_program(name, found, instrument, accesses)

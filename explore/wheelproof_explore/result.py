@@ -1,6 +1,7 @@
 """The result of an exploration, and the one place that turns it into a verdict."""
 
 from dataclasses import asdict, dataclass, fields
+from shlex import quote
 
 from wheelproof_explore.counterexamples.counterexample import FailingInterleaving
 from wheelproof_explore.counterexamples.recording import RunRecording
@@ -78,7 +79,8 @@ class Exploration:
         if found.left_out:
             lines.append(f"  {found.left_out_line()}")
         lines.append(
-            f"  repeat: wheelproof explore {found.program}{found.flags} --replay {found.schedule}"
+            f"  repeat: wheelproof explore {quote(found.program)}{found.flags} "
+            f"--replay {found.schedule}"
         )
         return "\n".join(lines)
 

@@ -1,6 +1,6 @@
 """What a log says of itself: records in their places, offsets, ends, results of reads."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class LogAppendInfo:
     first_offset: int
     next_offset: int
     leader_epoch: int
-    log_identity: object
+    log_identity: object = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

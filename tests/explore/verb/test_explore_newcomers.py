@@ -1,5 +1,7 @@
 """What somebody tries first has the right verdict without any option: docs/examples/mistakes.py."""
 
+from pathlib import Path
+
 import pytest
 
 from support.checkout import ROOT
@@ -50,6 +52,7 @@ def test_a_bound_on_seconds_is_inconclusive(capsys: pytest.CaptureFixture[str]) 
     [
         (["no_such_file.py:f"], "there is no file no_such_file.py"),
         ([f"{_FILE}:nothing"], "'nothing' is no function"),
+        ([f"{ROOT}/reference/wheelproof/clock.py:f"], "'f' is no function"),
         ([f"{_FILE}:two_locks", "--max-seconds", "0"], "--max-seconds has to be above 0"),
     ],
 )
@@ -58,3 +61,40 @@ def test_what_is_not_there_is_said(
 ) -> None:
     assert main(words) in (ExitCode.INPUT_REJECTED, ExitCode.USAGE)
     assert said in capsys.readouterr().err
+
+
+def test_a_file_with_the_name_of_another_module_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "threading.py"
+    file.write_text("def f() -> None: ...\n", encoding="utf-8")
+    assert main([f"{file}:f"]) == ExitCode.INPUT_REJECTED
+    assert "a module threading is in" in capsys.readouterr().err
+
+
+def test_a_file_of_a_package_and_a_name_with_a_space(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = tmp_path / "a folder" / "package_of_mine"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "other.py").write_text("N = []\n", encoding="utf-8")
+    file = package / "program.py"
+    file.write_text(_PROGRAM, encoding="utf-8")
+    assert main([f"{file}:f"]) == ExitCode.FAIL
+    printed = capsys.readouterr().out
+    assert f"repeat: wheelproof explore '{file}:f' --replay" in printed
+
+
+_PROGRAM = """
+import threading
+from package_of_mine import other
+
+def f():
+    threads = [threading.Thread(target=lambda: other.N.append(len(other.N))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(other.N[-2:]) == [len(other.N) - 2, len(other.N) - 1]
+"""

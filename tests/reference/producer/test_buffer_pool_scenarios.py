@@ -111,6 +111,20 @@ def test_wait_time_is_a_total_and_a_share_of_the_last_windows() -> None:
     assert (waits.total_ns(), waits.ratio()) == (2_100_000_000, 0.0)
 
 
+def test_a_window_lasts_30_s_from_its_first_wait() -> None:
+    clock = ManualClock()
+    waits = WaitTime(clock)
+    clock.advance_to(1_000)
+    waits.record(300_000_000)
+    clock.advance_to(30_999)
+    assert waits.ratio() == pytest.approx(300 / 59_999)
+    clock.advance_to(31_000)
+    assert waits.ratio() == pytest.approx(300 / 30_000)
+    waits.record(600_000_000)
+    clock.advance_to(61_000)
+    assert waits.ratio() == pytest.approx(600 / 30_000)
+
+
 @pytest.mark.repeats("po-gives-back")
 def test_pool_gives_back_what_a_timed_out_thread_had_gathered() -> None:
     with pool_bench(10, 5) as bench:
