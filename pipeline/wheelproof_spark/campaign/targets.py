@@ -196,5 +196,5 @@ def _variant(machine: str, bug: str) -> object:
 
 def _program(name: str) -> Program:
     if ":" in name:
-        return imported(name, threading=False)
+        return imported(name)
     return laboratory(_LABORATORY).program(name)
