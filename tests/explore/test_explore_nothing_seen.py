@@ -268,5 +268,5 @@ def test_a_module_that_exits_when_it_is_imported(
 ) -> None:
     (tmp_path / "module_that_exits.py").write_text("raise SystemExit(0)", encoding="utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    with pytest.raises(InputRejectedError, match="SystemExit: 0; name an importable module"):
+    with pytest.raises(InputRejectedError, match="SystemExit: 0; name a function"):
         imported("module_that_exits:PROGRAM")

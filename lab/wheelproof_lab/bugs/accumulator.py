@@ -69,9 +69,11 @@ class ForgettingSplitAccumulator(RecordAccumulator):
 class SplitInFlightAccumulator(RecordAccumulator):
     """KAFKA-8202: a batch that was split still counts as in flight."""
 
-    def split_and_reenqueue(self, batch: ProducerBatch) -> int:
+    def split_and_reenqueue(
+        self, batch: ProducerBatch, *, split_batch_size: int | None = None
+    ) -> int:
         """Put the records of `batch` at the head of its queue in smaller batches."""
-        count = super().split_and_reenqueue(batch)
+        count = super().split_and_reenqueue(batch, split_batch_size=split_batch_size)
         self._in_flight.add(batch)
         return count
 

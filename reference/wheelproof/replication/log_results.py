@@ -38,14 +38,14 @@ class LogOffsetMetadata:
 class LogAppendInfo:
     """Where an append went: its first offset, the one after its last, its epoch, and the log.
 
-    `log_identity` is that of one PartitionLog: a partition that is stopped and made again has a new
-    log, which may begin in the same epoch.
+    `log` is the PartitionLog: a partition that is stopped and made again has a new one, which may
+    begin in the same epoch.
     """
 
     first_offset: int
     next_offset: int
     leader_epoch: int
-    log_identity: object = field(repr=False)
+    log: object = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

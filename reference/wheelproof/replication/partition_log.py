@@ -37,7 +37,6 @@ class PartitionLog:
         Raises IllegalArgumentError for a size below 1.
         """
         self._segment_bytes = require_integer("segment_bytes", segment_bytes, 1)
-        self._identity = object()
         self._monitor = sync.monitor("PartitionLog.monitor")
         # At least one segment; each begins at the offset where the one before ends.
         self._segments: Annotated[list[LogSegment], GuardedBy("_monitor")] = [LogSegment(0)]
@@ -93,12 +92,12 @@ class PartitionLog:
                 first_offset=first,
                 next_offset=segment.next_offset,
                 leader_epoch=leader_epoch,
-                log_identity=self._identity,
+                log=self,
             )
 
     def holds(self, append: LogAppendInfo) -> bool:
         """Tell whether what was appended is still there, and not another leader's records."""
-        if append.log_identity is not self._identity:
+        if append.log is not self:
             return False
         end = self.end_offset_for_epoch(append.leader_epoch)
         return (

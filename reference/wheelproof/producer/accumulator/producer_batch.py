@@ -215,6 +215,17 @@ class ProducerBatch:
         callbacks move with them. Raises IllegalStateError if there is only one record, or the batch
         has ended.
         """
+        return self._split(split_batch_size, None)
+
+    def split_in_halves(self) -> "deque[ProducerBatch]":
+        """Share the records out among batches of at most half the bytes of this one; see `split`.
+
+        All of them never go into one batch, however large the first record is.
+        """
+        half = self._written // 2
+        return self._split(half, half)
+
+    def _split(self, split_batch_size: int, write_limit: int | None) -> "deque[ProducerBatch]":
         if len(self.thunks) < 2:
             raise IllegalStateError(f"a batch of {len(self.thunks)} records cannot be split")
         self._become(FinalState.SPLIT)
@@ -222,6 +233,7 @@ class ProducerBatch:
         for thunk in self.thunks:
             if not children or not children[-1].try_append_for_split(thunk):
                 child = self._child(thunk.record, split_batch_size, len(children))
+                child.write_limit = write_limit or child.write_limit
                 child.try_append_for_split(thunk)
                 children.append(child)
         for child in children:
@@ -247,7 +259,7 @@ class ProducerBatch:
 
     def _child(self, record: Record, split_batch_size: int, number: int) -> "ProducerBatch":
         size = max(record.batch_size_upper_bound(), split_batch_size)
-        child = type(self)(
+        return type(self)(
             self.partition,
             allocate_byte_buffer(size),
             created_ms=self.created_ms,
@@ -256,10 +268,6 @@ class ProducerBatch:
             place=(*self.place, number),
             is_split_batch=True,
         )
-        if self.is_split_batch:
-            # Less than the parent takes, however large the first record is.
-            child.write_limit = split_batch_size
-        return child
 
     def _done(
         self,

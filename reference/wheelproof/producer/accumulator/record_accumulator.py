@@ -208,21 +208,25 @@ class RecordAccumulator:
         batch.reenqueued(now_ms)
         self._put_first(batch)
 
-    def split_and_reenqueue(self, batch: ProducerBatch) -> int:
+    def split_and_reenqueue(
+        self, batch: ProducerBatch, *, split_batch_size: int | None = None
+    ) -> int:
         """Take note of a response that calls the batch too large (semantics.md 4.6).
 
         Its records go to the head of the queue in smaller batches, the number of which is returned:
-        batches of the batch size at first, and of half their parent's size when that has come from
-        a split itself. So a second split makes two batches at least. Kafka allows the largest
-        record's upper bound there, in which all records may still have room.
+        batches of `split_batch_size` bytes. By default that is the batch size at first, and half of
+        the batch when it has come from a split itself. So a second split makes two batches at
+        least. Kafka allows the largest record's upper bound there, in which all records may still
+        have room.
         Raises IllegalStateError if the batch has ended, is not in flight or has one record only.
         Seam: known bug KAFKA-8202 replaces this.
         TLA+: Split, EnqueueChild and Forget of RecordAccumulator.
         """
         self._require_to_be_tried_again(batch)
-        again = batch.is_split_batch
-        size = batch.estimated_size_in_bytes() // 2 if again else self.config.batch_size
-        children = batch.split(size)
+        if split_batch_size is None and batch.is_split_batch:
+            children = batch.split_in_halves()
+        else:
+            children = batch.split(split_batch_size or self.config.batch_size)
         self._in_flight.answered(batch)
         for child in reversed(children):
             # Incomplete before the parent leaves: a flush finds one or the other.

@@ -271,21 +271,11 @@ class ReferenceAccumulatorPort:
             case Reenqueue():
                 accumulator.reenqueue(batch, self._now_ms())
             case Split(size=size):
-                self._answer = AccumulatorObservation(children=self._split(batch, size))
+                children = accumulator.split_and_reenqueue(batch, split_batch_size=size)
+                self._answer = AccumulatorObservation(children=children)
         # Only now: a response that was refused must change nothing.
         del self._requests[call.batch]
         accumulator.unmute_partition(batch.partition)
-
-    def _split(self, batch: ProducerBatch, size: int) -> int:
-        accumulator = self._accumulator
-        usual, was_split = accumulator.config, batch.is_split_batch
-        # Nothing is compressed here, so a batch only splits if the batch size shrinks; and one that
-        # was split before would be cut in halves.
-        accumulator.config, batch.is_split_batch = replace(usual, batch_size=size), False
-        try:
-            return accumulator.split_and_reenqueue(batch)
-        finally:
-            accumulator.config, batch.is_split_batch = usual, was_split
 
     def _allocate(self, size: int) -> ByteBuffer:
         current = self._runtime.current
