@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from wheelproof_lab.bugs.catalog import bugs_of
+from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.worlds.all_programs import FAULTS, PAIRS, PASSING
 from wheelproof_spec.components.registry import definitions
@@ -124,7 +124,7 @@ def _is_there(one: Evidence) -> bool:
             clauses = (clause.value for each in definitions() for clause in each.clauses)
             return one.name in clauses
         case "bug":
-            return any(bug.id == one.name for each in definitions() for bug in bugs_of(each.name))
+            return any(bug.id == one.name for bug in bugs())
         case "TLA+":
             module, _, operator = one.name.partition(".")
             files = (required_checkout() / "tla").rglob(f"{module}.tla")

@@ -23,6 +23,7 @@ from wheelproof_lab.worlds.buffer_pool import programs as buffer_pool
 from wheelproof_lab.worlds.making import discarding
 from wheelproof_lab.worlds.purgatory import programs as purgatory
 from wheelproof_lab.worlds.timer import system_timer
+from wheelproof_spec.components.timer.fuzz.under_test import InlineExecutor
 
 _MANY_RUNS = 5_000
 _PROGRAMS = [program for each in FAULTS.values() for program in each]
@@ -97,26 +98,10 @@ def test_what_does_not_survive_a_fault_is_found(programs: tuple[Program, ...]) -
     assert any(explore(program, options).counterexample for program in programs)
 
 
-class _InlineExecutor:
-    """An executor that runs a task where it is submitted, which the standard forbids."""
-
-    def submit(self, task: Callable[[], None]) -> None:
-        """Run it."""
-        task()
-
-    def shutdown(self) -> None:
-        """Do nothing."""
-
-    def await_termination(self, timeout_ms: Millis) -> bool:
-        """Tell that nothing runs."""
-        del timeout_ms
-        return True
-
-
 def _cancels_on_an_inline_executor() -> Scenario:
     clock = ManualClock()
     timer = SystemTimer(
-        "tested", tick_ms=1, wheel_size=2, start_ms=0, clock=clock, executor=_InlineExecutor()
+        "tested", tick_ms=1, wheel_size=2, start_ms=0, clock=clock, executor=InlineExecutor()
     )
     other = CallingTask(1, bool)
     timer.add(CallingTask(1, other.cancel))
