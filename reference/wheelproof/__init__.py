@@ -3,8 +3,9 @@
 The packages follow the parts of the system: `timer` (hierarchical timing wheels), `purgatory`
 (operations that wait for a condition or a time-out), `replication` (produce and fetch requests that
 wait there) and `producer` (the buffer pool and the record accumulator). Below them are `clock` and
-`sync`, the only door to concurrency. docs/semantics.md numbers the rules that they implement;
-docstrings cite them as "semantics.md 1.5", and as "TLA+" the actions of the models.
+`sync`, the only door to concurrency. docs/standard numbers the rules that they implement;
+docstrings cite them as "standard 1.5", and as "TLA+" the actions of the models. What holds after
+any single fault of the environment is standard 6.9.
 
 A "Seam" in a docstring names a method or an attribute that a known bug replaces, in order to bring
 a real defect back.

@@ -9,7 +9,7 @@ from wheelproof.units import Millis
 
 
 class Clock(Protocol):
-    """A monotonic clock in milliseconds (semantics.md 1.1)."""
+    """A monotonic clock in milliseconds (standard 1.1)."""
 
     def hi_res_clock_ms(self) -> Millis:
         """Return the time now; never less than an earlier answer."""

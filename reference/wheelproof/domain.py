@@ -1,4 +1,4 @@
-"""Checking that an argument lies within the domain of the system (semantics.md 1.17)."""
+"""Checking that an argument lies within the domain of the system (standard 1.17, 6.1)."""
 
 from wheelproof.errors import IllegalArgumentError
 from wheelproof.units import MAX_MILLIS

@@ -24,11 +24,11 @@ class ThreadInterruptedError(WheelproofError):
 
 
 class TimerClosedError(RejectedExecutionError):
-    """A timer was used after `close` (semantics.md 1.16)."""
+    """A timer was used after `close` (standard 1.16)."""
 
 
 class PurgatoryClosedError(WheelproofError, RuntimeError):
-    """An operation was handed to a purgatory after `shutdown` (semantics.md 2.11)."""
+    """An operation was handed to a purgatory after `shutdown` (standard 2.11)."""
 
 
 class DelayedOperationError(WheelproofError):

@@ -6,7 +6,7 @@ Millis = NewType("Millis", int)
 """A time or a duration in milliseconds."""
 
 MAX_MILLIS = Millis(2**62 - 1)
-"""The largest time and the largest delay of the system's domain (semantics.md 1.17).
+"""The largest time and the largest delay of the system's domain (standard 1.17).
 
 Half of what a signed 64-bit integer holds, so that no sum of a clock and a delay overflows in an
 implementation that uses one.

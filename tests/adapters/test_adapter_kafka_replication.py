@@ -55,7 +55,7 @@ def test_kafka_breaks_what_the_findings_say_and_nothing_else(kafka_broker: str) 
 
 
 def test_kafka_and_the_reference_answer_each_fetch_alike(kafka_broker: str) -> None:
-    """Rule 2.14 on Kafka's own DelayedFetch: what is answered, by which call, with what."""
+    """Rule 5.2 on Kafka's own DelayedFetch: what is answered, by which call, with what."""
     cases = [case for case in REPLICATION.scenarios() if case.limit is None]
     calls = [call for case in cases if case.name not in DEVIATIONS for call in case.calls]
     assert any(isinstance(call, FetchMessages) and call.replica_id is None for call in calls)

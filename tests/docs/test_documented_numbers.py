@@ -28,7 +28,7 @@ _CODE = re.compile(r"^ *```.*?^ *```$|^Measured on .*?(?=^#|\Z)", re.MULTILINE |
 _NO_QUANTITY = re.compile(
     r"""
       \]\([^)]*\) | <[^>]*> | `[^`]*`  # links, code
-    | ^\#+\ \d+\. | ^\d+\.\   # headings and lists with numbers
+    | ^\#+\ \d+\.(?:\d+)? | ^\d+\.\   # headings and lists with numbers
     | \b[Ff]indings?\ \d+(?:(?:,|\ and|\ -)\ \d+(?!\.))* | \(\d+\ -\ \d+[^)]*\) | \[finding\ \d+\]
     | KAFKA-\d+ | \b\d+\.\d+(?:\.\d+)?\b | \b(?:19|20)\d\d\b  # tickets, versions and rules, years
     | \b\d+\^\d+ | \b(?:Java|seeds?|request|Lines?|lines?)\ \d+

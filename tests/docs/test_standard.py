@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from wheelproof_lab.bugs.catalog import bugs
+from wheelproof_lab.checkout import required_checkout
+from wheelproof_lab.publish import standard
 from wheelproof_lab.publish.standard import problems, rules, rules_of
+from wheelproof_spec.components.registry import definitions
 
 _GOOD = """## 9.1 Something
 
@@ -20,6 +24,17 @@ def test_every_rule_has_its_evidence() -> None:
     found = rules()
     assert found
     assert problems(found) == []
+
+
+def test_the_index_is_what_the_generator_makes() -> None:
+    page = (required_checkout() / standard.PAGE).read_text(encoding="utf-8")
+    assert page == standard.render(), "renew it: python -m wheelproof_lab pages standard"
+
+
+def test_every_clause_and_every_known_bug_has_its_rule() -> None:
+    named = {(each.kind, each.name) for rule in rules() for each in rule.evidence}
+    clauses = {("clause", each.value) for part in definitions() for each in part.clauses}
+    assert (clauses | {("bug", bug.id) for bug in bugs()}) - named == set()
 
 
 def test_a_rule_names_what_there_is(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ class _ExactSize(TimerModel):
 
 
 def test_the_size_lacks_an_entry_that_moves() -> None:
-    """The model leaves no more open than the timer needs (semantics.md 1.14)."""
+    """The model leaves no more open than the timer needs (standard 1.14)."""
     found = explore(make(partial(advance_against_cancel_and_size, SystemTimer, _ExactSize())))
     assert found.counterexample is not None
     assert "size() = 0" in found.counterexample.failure.message

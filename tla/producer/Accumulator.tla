@@ -3,7 +3,7 @@
 (* What an accumulator of records promises: records wait in the order in   *)
 (* which they came to their partition, until each has one outcome.         *)
 (*                                                                         *)
-(* Source.       semantics.md 4.1, 4.6, 4.9 - 4.11.                        *)
+(* Source.       standard 4.1, 4.6, 4.9 - 4.11.                            *)
 (* Abstraction.  No batches, no memory, no threads, no requests.  Records  *)
 (*               that end together have been in one batch.                 *)
 (* Atomicity.    A record is taken in one step, and records of a partition *)

@@ -3,7 +3,7 @@
 (* How a forced close waits for the appends that are under way: a count,   *)
 (* a condition, and rounds of aborting until nobody appends.               *)
 (*                                                                         *)
-(* Source.       semantics.md 4.1, 4.9, 4.10.  Kafka spins; the reference  *)
+(* Source.       standard 4.1, 4.9, 4.10.  Kafka spins; the reference      *)
 (*               sleeps until an append has ended.                         *)
 (* Abstraction.  Between its begin and its end an append looks whether the *)
 (*               accumulator has been closed, and makes a batch.  A round  *)

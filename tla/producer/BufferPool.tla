@@ -3,7 +3,7 @@
 (* The producer's pool of buffers: a lock, a queue of waiting threads with *)
 (* a condition each, and memory that is given away bit by bit.             *)
 (*                                                                         *)
-(* Source.       semantics.md 3; KAFKA-3651, KAFKA-4840.                   *)
+(* Source.       standard 3; KAFKA-3651, KAFKA-4840.                       *)
 (* Abstraction.  Buffers of the poolable size are told apart by nothing:   *)
 (*               `free` is how many there are.  A client asks for memory,  *)
 (*               gives it back, and asks for the next.  Zero bytes, which  *)

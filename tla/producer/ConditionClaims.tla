@@ -4,7 +4,7 @@
 (* comes first claims the waiter, so no notification is spent on a wait    *)
 (* that ends for another reason.                                           *)
 (*                                                                         *)
-(* Source.       semantics.md 3.5; wheelproof.sync, which the pool, its    *)
+(* Source.       standard 3.5; wheelproof.sync, which the pool, its        *)
 (*               first-come-first-served queue and the results wait with.  *)
 (* Abstraction.  Each waiter waits once, and wants no more than to be      *)
 (*               notified.  A time-out comes at any time.                  *)

@@ -3,7 +3,7 @@
 (* Where records wait for the sender: queues of batches, one a partition,  *)
 (* in the buffers of a pool.                                               *)
 (*                                                                         *)
-(* Source.       semantics.md 4; KAFKA-3147, 3655, 4741, 8202, 9312, 19012. *)
+(* Source.       standard 4; KAFKA-3147, 3655, 4741, 8202, 9312, 19012.     *)
 (* Abstraction.  A record takes one place of BatchSize in its batch, a     *)
 (*               batch one buffer; a batch that was split has a child for  *)
 (*               each record.  No clock: a batch may expire at any time,   *)

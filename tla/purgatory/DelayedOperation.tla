@@ -4,7 +4,7 @@
 (* until its time is out, and is answered once; or it is cancelled, and    *)
 (* never answered.                                                         *)
 (*                                                                         *)
-(* Source.       semantics.md 2.1, 2.2, 2.4, 2.5, 2.9.                     *)
+(* Source.       standard 2.1, 2.2, 2.4, 2.5, 2.9.                         *)
 (* Abstraction.  No locks, no watch lists, no timer: an operation may      *)
 (*               expire at any moment, and need not.  That its predicate   *)
 (*               holds stands for the event and the trigger that follows.  *)

@@ -4,7 +4,7 @@
 (* locks of operations, shards and lists, and those of its users, which a  *)
 (* thread may hold when it calls, and which predicates and callbacks take. *)
 (*                                                                         *)
-(* Source.       semantics.md 2.4, 2.6, 2.8, 2.12; KAFKA-2253, 3994, 4399, *)
+(* Source.       standard 2.4, 2.6, 2.8, 2.12; KAFKA-2253, 3994, 4399,     *)
 (*               5970, 6042, 7697, 8334.                                   *)
 (* Abstraction.  A thread is the sequence of its steps.  What is done      *)
 (*               under the locks is left out, but that an operation is     *)

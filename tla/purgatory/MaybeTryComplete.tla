@@ -4,7 +4,7 @@
 (* made an event happen and trigger it, the timer's thread when the time   *)
 (* is out, and strangers that hold the operation's lock for other ends.    *)
 (*                                                                         *)
-(* Source.       semantics.md 2.1 - 2.3, 2.5, 2.7, and the version table;  *)
+(* Source.       standard 2.1 - 2.3, 2.5, 2.7, and the version table;      *)
 (*               KAFKA-385, 6653, 8334, 19312.                             *)
 (* Abstraction.  No watch lists: every trigger finds the operation.  The   *)
 (*               predicate counts events, and holds after enough of them.  *)

@@ -3,7 +3,7 @@
 (* The purgatory: watch lists by key, triggers that walk them, time-outs,  *)
 (* cancel_for_key, purging, shutdown.                                      *)
 (*                                                                         *)
-(* Source.       semantics.md 2.1 - 2.11; KAFKA-2160, 2253, 19312.         *)
+(* Source.       standard 2.1 - 2.11; KAFKA-2160, 2253, 19312.             *)
 (* Abstraction.  A watch list is a sequence of operations with an identity *)
 (*               of its own.  The timer is one state an operation; its     *)
 (*               thread takes whichever operation is in it.  What else a   *)

@@ -4,7 +4,7 @@
 (* let fetches go, fetches of followers move the high watermark, and that  *)
 (* lets produces and fetches of consumers go.                              *)
 (*                                                                         *)
-(* Source.       semantics.md 2.13 - 2.16; findings 18.                    *)
+(* Source.       standard 5.1 - 5.4; findings 18.                          *)
 (* Abstraction.  One broker, which leads its partitions or follows.  A     *)
 (*               record is one byte and its producer's, an append one      *)
 (*               record, acks is all, and one replica in sync is enough.   *)
@@ -146,7 +146,7 @@ Least(end, known, replicas) ==
 Raised(q, offset, end) == Max(hw[q], Min(offset, end))
 
 -----------------------------------------------------------------------------
-(* What a request waits for (2.13, 2.14), and its answer *)
+(* What a request waits for (5.1, 5.2), and its answer   *)
 
 \* Finding 18: the epoch says whether what stands at the offset is the producer's own record.
 Holds(p, q) == required[p][q] <= End(q) /\ log[q][required[p][q]][1] = written[p][q]
@@ -222,7 +222,7 @@ ReadEnds(t) ==
     /\ Go(t, "Raise")
     /\ UNCHANGED <<partition, others, requests, ready, todo, risen, triggers, leader>>
 
-\* A follower that has caught up is in sync again (2.16).
+\* A follower that has caught up is in sync again (5.4).
 MayRejoin(f, q, end) ==
     /\ f \in Followers \ isr[q]
     /\ end >= hw[q]
@@ -247,7 +247,7 @@ Raise(t) ==
     /\ UNCHANGED <<log, epoch, leads, start, isr, ends, others, requests, ready, triggers, leader>>
 
 -----------------------------------------------------------------------------
-(* append_records (2.15): append, try and watch, then trigger *)
+(* append_records (5.3): append, try and watch, then trigger  *)
 
 \* Takes the shared side of the lock, unless another broker leads.
 AppendRecord(p) ==
@@ -268,7 +268,7 @@ AppendRecord(p) ==
                    ready, least, risen, triggers, leader>>
 
 -----------------------------------------------------------------------------
-(* fetch_messages (2.14, 2.15): read, note how far a follower is, try and watch, then trigger *)
+(* fetch_messages (5.2, 5.3): read, note how far a follower is, try and watch, then trigger   *)
 
 Read(x) ==
     /\ pc[x] = "Read"
@@ -444,7 +444,7 @@ Expire(r) ==
     /\ UNCHANGED <<partition, others, required, written, status, produces, fetches, pc, registers>>
 
 -----------------------------------------------------------------------------
-(* Who is in sync, and who leads (2.16): under the exclusive side of the lock *)
+(* Who is in sync, and who leads (5.4): under the exclusive side of the lock  *)
 
 ThenTrigger(t, checks, otherwise) ==
     /\ triggers' = [triggers EXCEPT ![t] = checks]
@@ -619,7 +619,7 @@ SizeOf(x, partitions) ==
     ELSE LET q == CHOOSE one \in partitions : TRUE
          IN  Len(received[x][q]) + SizeOf(x, partitions \ {q})
 
-\* Unless it expired or was refused, a fetch is answered with what it asked for (2.14): a follower's
+\* Unless it expired or was refused, a fetch is answered with what it asked for (5.2): a follower's
 \* with what it has not.
 FetchesGetEnough ==
     /\ \A c \in Consumers \ Expiring : answer[c] = "ok" => SizeOf(c, Partitions) >= MinBytes[c]
@@ -652,7 +652,7 @@ OpenFetchesHoldNothing ==
 
 WatermarkNeverGoesBack == [][\A q \in Partitions : hw'[q] >= hw[q]]_vars
 
-\* Where a follower is, is noted by the leader that its fetch is meant for (2.16).
+\* Where a follower is, is noted by the leader that its fetch is meant for (5.4).
 FetchesAreNotedByTheLeaderTheyMean ==
     [][\A q \in Partitions, f \in Followers :
         ends'[q][f] > ends[q][f] => leads[q] /\ sent[f][q] = epoch[q]]_vars

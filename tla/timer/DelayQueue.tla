@@ -3,7 +3,7 @@
 (* How threads wait in the delay queue: until its head is due, until their *)
 (* time is out, until it is closed.                                        *)
 (*                                                                         *)
-(* Source.       semantics.md 1.6, 1.7, 1.18; in SystemTimer the wait is   *)
+(* Source.       standard 1.6, 1.7, 1.18; in SystemTimer the wait is       *)
 (*               the step AwaitDue, which may end at any time.             *)
 (* Abstraction.  A bucket is its expiration, and is offered once.  Whoever *)
 (*               finds the head due takes it by a call of its own, so      *)

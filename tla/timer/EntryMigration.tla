@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* How entries move between buckets while other threads cancel them.       *)
 (*                                                                         *)
-(* Source.       semantics.md 1.2 b - d, 1.6, 1.10 - 1.14, 1.18.           *)
+(* Source.       standard 1.2, 1.6, 1.10 - 1.14, 1.18.                     *)
 (* Abstraction.  No clock, no queue, no read-write lock.  A flusher takes  *)
 (*               whichever bucket is not empty, in any order; where its    *)
 (*               entries go is fixed by Below.  Adders may run while a     *)

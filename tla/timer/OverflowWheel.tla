@@ -3,7 +3,7 @@
 (* How several adders get the one overflow wheel of a wheel, which is made *)
 (* when the first of them needs it.                                        *)
 (*                                                                         *)
-(* Source.       semantics.md 1.3 (double-checked creation), KAFKA-2112.   *)
+(* Source.       standard 1.3 (double-checked creation), KAFKA-2112.       *)
 (* Abstraction.  A wheel is made or not, and has its fields or not; what   *)
 (*               it is used for is left out.                               *)
 (* Atomicity.    One step for each read and write of the volatile          *)

@@ -3,7 +3,7 @@
 (* The timer of the broker: adders, cancellers, threads that advance it, a *)
 (* thread that closes it, and a clock that goes on by itself.              *)
 (*                                                                         *)
-(* Source.       semantics.md 1.1 - 1.9, 1.16, 1.18.                       *)
+(* Source.       standard 1.1 - 1.9, 1.16, 1.18.                           *)
 (* Abstraction.  A bucket is a key and a sequence of tasks; what its list  *)
 (*               is made of is in EntryMigration.  The delay queue is a    *)
 (*               heap as Java and Python have it: an element stays where   *)

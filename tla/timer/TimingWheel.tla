@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* Hierarchical timing wheels driven by a delay queue, used by one thread. *)
 (*                                                                         *)
-(* Source.       semantics.md 1.1 - 1.9, 1.12, 1.14, 1.18, as corrected in *)
+(* Source.       standard 1.1 - 1.9, 1.12, 1.14, 1.18, as corrected in     *)
 (*               the reference (packages timing_wheel, timer_task_list,    *)
 (*               system_timer): a wheel of one bucket gets two.            *)
 (* Abstraction.  One thread adds, cancels and advances; it owns all locks, *)

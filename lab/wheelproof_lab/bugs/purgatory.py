@@ -360,7 +360,7 @@ BUGS: tuple[PurgatoryBug, ...] = (
         operation_class=TailNotTestedOperation,
         trigger="an operation is completed between the last test and the add to the timer",
         broken="what is completed does not stay in the timer",
-        source="semantics.md 2.4",
+        source="standard 2.4",
         finders=(
             Finder.EXPLORE,
             Finder.TLC,

@@ -259,7 +259,7 @@ class EstimateOverwrittenPurgatory(DelayedOperationPurgatory[Operation]):
 
 
 class TailNotTestedOperation(DelayedOperation):
-    """The tail of try_complete_else_watch without its second test (semantics.md 2.4)."""
+    """The tail of try_complete_else_watch without its second test (standard 2.4)."""
 
     __slots__ = ()
 

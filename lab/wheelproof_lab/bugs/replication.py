@@ -71,7 +71,7 @@ BUGS: tuple[ReplicationBug, ...] = (
         manager_class=SegmentBlindManager,
         trigger="the log rolls to a new segment while a fetch waits on the old one",
         broken="a fetch whose answer cannot grow is answered",
-        source="KAFKA-19567, semantics.md 2.14",
+        source="KAFKA-19567, standard 5.2",
         finders=(
             Finder.SEQUENTIAL,
             Finder.THREADS,
@@ -87,7 +87,7 @@ BUGS: tuple[ReplicationBug, ...] = (
         manager_class=SilentAppendManager,
         trigger="an append is not followed by a check of the waiting requests",
         broken="a fetch with enough bytes is answered",
-        source="semantics.md 2.15",
+        source="standard 5.3",
         finders=(
             Finder.SEQUENTIAL,
             Finder.THREADS,

@@ -236,7 +236,7 @@ BUGS: tuple[TimerBug, ...] = (
         bucket_class=UnguardedEntryBucket,
         trigger="two lists race for one entry",
         broken="links and counter stay consistent",
-        source="semantics.md 1.13",
+        source="standard 1.13",
         finders=(
             Finder.TLC,
             Finder.PROOF,
@@ -260,7 +260,7 @@ BUGS: tuple[TimerBug, ...] = (
         timer_class=AdvanceAfterFlushTimer,
         trigger="a bucket is flushed before the wheel's clock has moved",
         broken="flush ends",
-        source="semantics.md 1.6",
+        source="standard 1.6",
         finders=(
             Finder.TLC,
             Finder.PROOF,

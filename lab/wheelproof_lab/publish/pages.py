@@ -16,6 +16,7 @@ from wheelproof_lab.publish import (
     picture,
     proofs,
     sources,
+    standard,
 )
 from wheelproof_lab.publish.tlc_readmes import tables as tla_readmes
 from wheelproof_spec.app.program import runs
@@ -34,6 +35,7 @@ _PAGES: Mapping[str, Callable[[], int]] = MappingProxyType(
         "picture": picture.renew_page,
         "proofs": proofs.renew_page,
         "sources": sources.renew_page,
+        "standard": standard.renew_page,
         "tla-readmes": tla_readmes.renew_page,
     }
 )

@@ -15,13 +15,12 @@ from pathlib import Path
 
 from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.publish.markdown import markdown, renew
+from wheelproof_lab.publish.standard import numbers
 from wheelproof_spec.base.codec.tables import read_rows
 
 PAGE = "docs/sources/README.md"
 _TABLES = "docs/sources"
 _MARK = "repeats"
-_SECTION = re.compile(r"^## (\d+)\. ", re.MULTILINE)
-_RULE = re.compile(r"^(\d+)\. ", re.MULTILINE)
 _OPERATOR = re.compile(r"^([A-Z]\w*)(?:\(.*\))? ==", re.MULTILINE)
 
 
@@ -102,7 +101,7 @@ def problems(
 ) -> Iterator[str]:
     """Yield a sentence for each unknown or duplicate name, and each statement without a test."""
     known = {source.id for source in sources}
-    rules = _rules((root / "docs" / "semantics.md").read_text(encoding="utf-8"))
+    rules = numbers()
     operators = _operators(root / "tla")
     seen: set[str] = set()
     for statement in statements:
@@ -113,7 +112,7 @@ def problems(
         if statement.source not in known:
             yield f"{here} has the source {statement.source!r}, which sources.toml does not have"
         if statement.rule and statement.rule not in rules:
-            yield f"{here} names rule {statement.rule}, which docs/semantics.md does not have"
+            yield f"{here} names rule {statement.rule}, which docs/standard does not have"
         if statement.code and not _is_code(statement.code):
             yield f"{here} names {statement.code}, which wheelproof does not have"
         if statement.tla and statement.tla not in operators:
@@ -124,15 +123,6 @@ def problems(
             yield f"{here} has a test, {marks[statement.id][0]}; take its reason away"
     for mark in marks.keys() - seen:
         yield f"{marks[mark][0]} repeats {mark!r}, which no table in {_TABLES} has"
-
-
-def _rules(text: str) -> set[str]:
-    """Return the number of each section and of each rule."""
-    parts = _SECTION.split(text)[1:]
-    sections = dict(zip(parts[::2], parts[1::2], strict=True))
-    return set(sections) | {
-        f"{section}.{rule}" for section, rules in sections.items() for rule in _RULE.findall(rules)
-    }
 
 
 def _operators(tla: Path) -> set[str]:

@@ -1,4 +1,6 @@
-"""docs/standard: the numbered rules, and the evidence that each of them names.
+"""docs/standard: the numbered rules, the evidence that each names, and the index of both.
+
+`python -m wheelproof_lab pages standard` renews the index.
 
 A rule is a paragraph that begins with its number. Behind it stand lines in italics:
 
@@ -11,29 +13,41 @@ A rule is a paragraph that begins with its number. Behind it stand lines in ital
     *Outside:* Kafka `ConfirmPurgatoryRuns stop-at-error`, or a sentence: why there is none.
 
 Evidence is of kinds, which are the corners of the project: test, program, clause, TLA+, bug, and
-Kafka for what a released class has shown.
+Kafka for what a released class has shown. Whoever cites writes "standard 6.2.1" for a rule,
+"standard 6.2" for a group of rules and "standard 6" for a page.
 """
 
+import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.checkout import required_checkout
+from wheelproof_lab.prove.all_proofs import proofs
+from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_lab.worlds.all_programs import FAULTS, PAIRS, PASSING
 from wheelproof_spec.components.registry import definitions
 
 FOLDER = "docs/standard"
+PAGE = f"{FOLDER}/README.md"
 MOST_WORDS = 60
 """How long a rule may be: who reads it has to be able to keep it in the head."""
 
 _RULE = re.compile(r"\*\*(\d+\.\d+\.\d+)\*\* (.+)")
 _LINE = re.compile(r"\*(Kafka|Why|Example|Evidence|Outside):\* (.+)")
 _ITEM = re.compile(r"(test|program|clause|TLA\+|bug|Kafka) `([^`]+)`")
+_GROUP = re.compile(r"## (\d+\.\d+) (.+)")
+_NUMBER = r"\d+(?:\.\d+){0,2}"
+_CITATION = re.compile(rf"\bstandard\s+({_NUMBER}(?:(?:,\s+|\s-\s|\sand\s){_NUMBER})*)")
+_RANGE_OR_ONE = re.compile(rf"({_NUMBER})(?:\s-\s({_NUMBER}))?")
+KAFKAS_SCENARIOS = "7"
+"""The section of the index that has what Kafka's own tests ask; it has no rules."""
 _DUTY = re.compile(r"\b(MUST NOT|MUST|SHOULD|MAY)\b")
 _ADAPTERS = "tests/adapters/test_findings_on_kafka_components.py"
+_TIMER_FINDINGS = "docs/findings.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +70,118 @@ class Rule:
     outside: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A rule in the index: what shows it, and the places of the reference that keep it."""
+
+    rule: Rule
+    anchor: str
+    proofs: tuple[str, ...]
+    kept_by: tuple[str, ...]
+
+    def named(self, kind: str) -> tuple[str, ...]:
+        """Return what the rule names of one kind of evidence."""
+        return tuple(each.name for each in self.rule.evidence if each.kind == kind)
+
+
 def rules() -> tuple[Rule, ...]:
     """Return the rules of all pages in the order of their numbers."""
-    pages = sorted((required_checkout() / FOLDER).glob("*.md"))
-    found = [rule for page in pages for rule in rules_of(page)]
-    return tuple(sorted(found, key=lambda rule: [int(part) for part in rule.number.split(".")]))
+    found = [rule for page in _pages() for rule in rules_of(page)]
+    return tuple(sorted(found, key=lambda rule: _parts(rule.number)))
+
+
+def groups() -> dict[str, str]:
+    """Return the title of each group of rules, by its number."""
+    heads = (
+        match
+        for page in _pages()
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if (match := _GROUP.fullmatch(line)) is not None
+    )
+    return {match[1]: match[2] for match in heads}
+
+
+def numbers() -> frozenset[str]:
+    """Return all that may be cited: rules, groups of rules, pages, and Kafka's scenarios."""
+    found = {rule.number for rule in rules()} | set(groups())
+    return frozenset(found | {number.partition(".")[0] for number in found} | {KAFKAS_SCENARIOS})
+
+
+def cited(text: str) -> Iterator[str]:
+    """Yield each number of the standard that `text` cites, ranges written out."""
+    for citation in _CITATION.finditer(text):
+        for first, last in _RANGE_OR_ONE.findall(citation[1]):
+            *front, begin = _parts(first)
+            *same, end = _parts(last or first)
+            assert front == same, f"a range over two groups: {citation[1]}"
+            for number in range(begin, end + 1):
+                yield ".".join(str(part) for part in (*front, number))
+
+
+def render() -> str:
+    """Return the index as Markdown."""
+    titles = groups()
+    proved: dict[str, list[str]] = {}
+    for proof in proofs():
+        module = proof.clauses_in.rpartition("/")[2].removesuffix("Proof")
+        proved.setdefault(module, []).append(proof.name)
+    keepers = _keepers()
+    pages: dict[str, list[Entry]] = {}
+    for rule in rules():
+        group = rule.number.rpartition(".")[0]
+        modules = {each.name.partition(".")[0] for each in rule.evidence if each.kind == "TLA+"}
+        entry = Entry(
+            rule=rule,
+            anchor=_anchor(f"{group} {titles[group]}"),
+            proofs=tuple(sorted(name for module in modules for name in proved.get(module, ()))),
+            kept_by=(*keepers.get(rule.number, ()), *keepers.get(group, ())),
+        )
+        pages.setdefault(rule.page, []).append(entry)
+    return markdown("standard", pages=pages)
+
+
+def renew_page() -> int:
+    """Write the index, and return the exit code."""
+    return renew(PAGE, render)
+
+
+def _pages() -> Sequence[Path]:
+    folder = required_checkout() / FOLDER
+    return sorted(page for page in folder.glob("*.md") if page.name != Path(PAGE).name)
+
+
+def _parts(number: str) -> list[int]:
+    return [int(part) for part in number.split(".")]
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+def _keepers() -> Mapping[str, Sequence[str]]:
+    """Return the modules, classes and functions of the reference that cite each number."""
+    reference = required_checkout() / "reference"
+    found: dict[str, list[str]] = {}
+    for path in sorted(reference.rglob("*.py")):
+        parts = path.relative_to(reference / "wheelproof").with_suffix("").parts
+        module = ".".join(part for part in parts if part != "__init__") or "wheelproof"
+        for name, text in _said(ast.parse(path.read_text(encoding="utf-8")), module):
+            for number in cited(text):
+                places = found.setdefault(number, [])
+                if name not in places:
+                    places.append(name)
+    return found
+
+
+def _said(
+    node: ast.Module | ast.ClassDef | ast.FunctionDef, name: str
+) -> Iterator[tuple[str, str]]:
+    """Yield each docstring below `node`, under the dotted name of what has it."""
+    for each in node.body:
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
+            yield name, str(each.value.value)
+        elif isinstance(each, (ast.ClassDef, ast.FunctionDef)):
+            yield from _said(each, f"{name}.{each.name}")
 
 
 def rules_of(page: Path) -> Iterator[Rule]:
@@ -131,6 +252,9 @@ def _is_there(one: Evidence) -> bool:
             return any(_is_operator(file, operator) for file in files)
         case _:
             program, _, finding = one.name.partition(" ")
+            if program == "ConfirmFindings":
+                known = (required_checkout() / _TIMER_FINDINGS).read_text(encoding="utf-8")
+                return f"`ConfirmFindings`: `{finding}`" in known
             known = (required_checkout() / _ADAPTERS).read_text(encoding="utf-8")
             return f'"{program}": {{' in known and f'"{finding}"' in known
 

@@ -120,7 +120,7 @@ class TimerActions:
             refuse(
                 f"a delay of {state.delay[task]} ms",
                 f"{args.delay_ms} ms",
-                "the delay of a task is fixed (semantics.md 1)",
+                "the delay of a task is fixed (standard 1)",
             )
         expiration = t.reading + args.delay_ms
         require_seen(obs, "expiration_ms", expiration)

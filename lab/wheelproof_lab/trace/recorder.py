@@ -10,7 +10,7 @@ locks that the thread holds and the cells that it touches, in order.
 
 A task whose add has ended (submitted, cancelled) gets a new name when it is added again, since the
 module knows tasks and not their entries. So an entry that a cancel left in a bucket
-(semantics.md 1.11) keeps the name of its own add. A task that two threads add at the same time is
+(standard 1.11) keeps the name of its own add. A task that two threads add at the same time is
 not supported: the module has no name for its two entries.
 """
 

@@ -18,7 +18,7 @@ BenchT_contra = TypeVar("BenchT_contra", bound="Bench", contravariant=True)
 RowT = TypeVar("RowT", bound="ProgramRow[Never]")
 KindT = TypeVar("KindT")
 WRONG_NUMBERS = (Millis(-1), cast(Millis, "1"), Millis(True))
-"""Values that are neither a time-out nor a size (semantics.md 1.17)."""
+"""Values that are neither a time-out nor a size (standard 1.17)."""
 
 
 class Bench:

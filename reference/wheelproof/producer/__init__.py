@@ -1,4 +1,4 @@
-"""The producer's memory: a bounded pool, and the batches in it (semantics.md 3 and 4)."""
+"""The producer's memory: a bounded pool, and the batches in it (standard 3 and 4)."""
 
 from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
 from wheelproof.producer.accumulator.batch_drainer import ReadyCheckResult

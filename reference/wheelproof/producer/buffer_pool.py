@@ -53,7 +53,7 @@ class Waiter:
 class BufferPool(PooledMemory):
     """Memory of a fixed total, lent out in buffers; those of one size are kept for reuse.
 
-    Memory goes to the thread that has waited longest, until it has enough (semantics.md 3.10).
+    Memory goes to the thread that has waited longest, until it has enough (standard 3.10).
     Unlike Kafka's, the pool therefore serves a newcomer only if nobody waits, and a thread that
     wakes up for no reason takes nothing unless it is first; docs/findings.md has the
     counterexamples. Zero bytes can always be had at once.
@@ -89,11 +89,11 @@ class BufferPool(PooledMemory):
     def allocate(self, size: int, max_time_to_block_ms: int) -> ByteBuffer:
         """Return a buffer of `size` bytes, waiting at most `max_time_to_block_ms` milliseconds.
 
-        Raises IllegalArgumentError for a size outside 0 .. total (semantics.md 3.1),
+        Raises IllegalArgumentError for a size outside 0 .. total (standard 3.1),
         ProducerClosedError if the pool is closed now or during the wait, BufferExhaustedError when
         the time is over, ThreadInterruptedError if interrupted before the memory came
-        (semantics.md 3.5), and what the allocator or the metric raises. After an error the pool has
-        all that it had (semantics.md 3.4, 3.6).
+        (standard 3.5), and what the allocator or the metric raises. After an error the pool has
+        all that it had (standard 3.4, 3.6).
         TLA+: ReadClock, Lock, Await, AwaitInterrupted, TimeOut, Wake, WakeInterrupted, Relock,
         EndWait, Make, MakeFails, Signal and Unlock of BufferPool.
         """
@@ -112,7 +112,7 @@ class BufferPool(PooledMemory):
         return self._make_buffer(loan) if loan.buffer is None else loan.buffer
 
     def deallocate(self, buffer: ByteBuffer | None) -> None:
-        """Take `buffer` back, for reuse if it has the poolable size (semantics.md 3.7).
+        """Take `buffer` back, for reuse if it has the poolable size (standard 3.7).
 
         Allowed after `close`; None has no effect.
         Raises ForeignBufferError if the buffer is not on loan from this pool.
@@ -126,7 +126,7 @@ class BufferPool(PooledMemory):
             self._signal_first()
 
     def close(self) -> None:
-        """Refuse further allocations and release every thread that waits (semantics.md 3.8).
+        """Refuse further allocations and release every thread that waits (standard 3.8).
 
         TLA+: CloseLock and CloseSignal of BufferPool.
         """
@@ -141,7 +141,7 @@ class BufferPool(PooledMemory):
             return len(self._waiters)
 
     def usage(self) -> BufferPoolUsage:
-        """Return where the memory is, all of it as of one moment (semantics.md 3.9)."""
+        """Return where the memory is, all of it as of one moment (standard 3.9)."""
         with self._lock:
             return BufferPoolUsage(
                 non_pooled=self._non_pooled_available_memory,
@@ -164,7 +164,7 @@ class BufferPool(PooledMemory):
         try:
             loan: Loan | None = None
             while loan is None:
-                # First of all a wait, also when there is no time left (semantics.md 3.5).
+                # First of all a wait, also when there is no time left (standard 3.5).
                 now_ms = self._await_more_memory(waiter, deadline_ms)
                 self._require_open()
                 if self._is_next(waiter):
@@ -239,7 +239,7 @@ class BufferPool(PooledMemory):
         return buffer
 
     def _refund(self, loan: Loan) -> None:
-        """Take back a reservation for which there was no memory (semantics.md 3.6).
+        """Take back a reservation for which there was no memory (standard 3.6).
 
         Seam: known bug KAFKA-4840/no-refund replaces this. TLA+: Refund of BufferPool.
         """
@@ -249,7 +249,7 @@ class BufferPool(PooledMemory):
             self._signal_first()
 
     def _signal_next(self) -> None:
-        """Hand a signal on that may have reached a thread on its way out (semantics.md 3.4).
+        """Hand a signal on that may have reached a thread on its way out (standard 3.4).
 
         Seam: known bug KAFKA-4840/no-hand-on replaces this.
         TLA+: operator `SignalNext` of BufferPool.

@@ -4,11 +4,11 @@ from wheelproof.errors import WheelproofError
 
 
 class BufferExhaustedError(WheelproofError, TimeoutError):
-    """The memory did not come within the time that the caller allowed (semantics.md 3.3)."""
+    """The memory did not come within the time that the caller allowed (standard 3.3)."""
 
 
 class ProducerClosedError(WheelproofError, RuntimeError):
-    """The pool or the accumulator is closed, or was closed during the call (semantics.md 3.8)."""
+    """The pool or the accumulator is closed, or was closed during the call (standard 3.8)."""
 
 
 class BufferOverflowError(WheelproofError, ValueError):
@@ -28,7 +28,7 @@ class IllegalStateError(WheelproofError, RuntimeError):
 
 
 class DeliveryTimeoutError(WheelproofError, TimeoutError):
-    """A record was not delivered within the delivery time-out (semantics.md 4.5)."""
+    """A record was not delivered within the delivery time-out (standard 4.5)."""
 
 
 class RecordBatchTooLargeError(WheelproofError, ValueError):
@@ -36,7 +36,7 @@ class RecordBatchTooLargeError(WheelproofError, ValueError):
 
 
 class ProducerAbortedError(WheelproofError, RuntimeError):
-    """The producer was closed by force before the record was delivered (semantics.md 4.10)."""
+    """The producer was closed by force before the record was delivered (standard 4.10)."""
 
 
 class ResultTimeoutError(WheelproofError, TimeoutError):

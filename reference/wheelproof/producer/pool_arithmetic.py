@@ -6,7 +6,7 @@ CrossHair in the test suite. All sizes are in bytes and not negative; `poolable_
 
 
 def free_list_size(free_count: int, poolable_size: int) -> int:
-    """Return the memory in the free list (semantics.md 3.2).
+    """Return the memory in the free list (standard 3.2).
 
     pre: free_count >= 0
     pre: poolable_size > 0
@@ -17,7 +17,7 @@ def free_list_size(free_count: int, poolable_size: int) -> int:
 
 
 def enough(size: int, non_pooled: int, free_count: int, poolable_size: int) -> bool:
-    """Tell whether `size` bytes can be had without waiting (semantics.md 3.2).
+    """Tell whether `size` bytes can be had without waiting (standard 3.2).
 
     pre: free_count >= 0
     pre: poolable_size > 0
@@ -27,7 +27,7 @@ def enough(size: int, non_pooled: int, free_count: int, poolable_size: int) -> b
 
 
 def buffers_to_drop(wanted: int, non_pooled: int, free_count: int, poolable_size: int) -> int:
-    """Return how many free buffers have to be dropped for `wanted` bytes (semantics.md 3.2).
+    """Return how many free buffers have to be dropped for `wanted` bytes (standard 3.2).
 
     No more than are needed: all of them if not even that is enough.
 
@@ -44,7 +44,7 @@ def buffers_to_drop(wanted: int, non_pooled: int, free_count: int, poolable_size
 
 
 def memory_taken(wanted: int, non_pooled: int) -> int:
-    """Return what a waiter takes of the memory that is there (semantics.md 3.3).
+    """Return what a waiter takes of the memory that is there (standard 3.3).
 
     pre: wanted >= 0
     pre: non_pooled >= 0
@@ -56,7 +56,7 @@ def memory_taken(wanted: int, non_pooled: int) -> int:
 
 
 def goes_to_free_list(size: int, capacity: int, poolable_size: int) -> bool:
-    """Tell whether a buffer that comes back is kept for reuse (semantics.md 3.7).
+    """Tell whether a buffer that comes back is kept for reuse (standard 3.7).
 
     pre: poolable_size > 0
     post: _ == (size == poolable_size and capacity == poolable_size)

@@ -1,4 +1,4 @@
-"""The memory that a buffer pool has and that it has lent (semantics.md 3)."""
+"""The memory that a buffer pool has and that it has lent (standard 3)."""
 
 from collections import deque
 from typing import Annotated
@@ -28,7 +28,8 @@ class Loan:
 class PooledMemory:
     """The part of a buffer pool that knows which memory is free and which is on loan.
 
-    The pool's lock guards all but the two sizes. Which threads wait is not known here.
+    What is dropped is gone at once (standard 6.6). The pool's lock guards all but the two sizes.
+    Which threads wait is not known here.
     """
 
     __slots__ = (

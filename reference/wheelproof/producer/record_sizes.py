@@ -55,5 +55,5 @@ def record_size(offset_delta: int, timestamp_delta: int, payload: int) -> int:
 
 
 def batch_size_upper_bound(payload: int) -> int:
-    """Return how many bytes a batch of one record never exceeds (semantics.md 4.1)."""
+    """Return how many bytes a batch of one record never exceeds (standard 4.1)."""
     return RECORD_BATCH_OVERHEAD + MAX_RECORD_OVERHEAD + payload

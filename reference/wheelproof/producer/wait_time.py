@@ -24,7 +24,7 @@ class _Window:
 
 
 class WaitTime:
-    """Kafka's bufferpool-wait-time-ns-total and bufferpool-wait-ratio (semantics.md 3.11).
+    """Kafka's bufferpool-wait-time-ns-total and bufferpool-wait-ratio (standard 3.11).
 
     A `WaitTimeSensor` of one pool. Waits are gathered in windows of 30 s. A window counts until its
     last wait ended 60 s ago, so that no wait of the last minute is missing; Kafka up to 2.6 drops

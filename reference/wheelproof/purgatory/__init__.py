@@ -1,4 +1,4 @@
-"""The purgatory: operations that wait for a condition or for their time-out (semantics.md 2)."""
+"""The purgatory: operations that wait for a condition or for their time-out (standard 2)."""
 
 from wheelproof.purgatory.delayed_operation import DelayedOperation, OperationState
 from wheelproof.purgatory.delayed_operation_purgatory import DelayedOperationPurgatory

@@ -30,7 +30,7 @@ class DelayedOperation(TimerTask):
     As a timer task it is its own time-out, which `start_timeout` adds to a timer; `cancel`,
     inherited, takes back the time-out alone.
 
-    Lock order: operation, shard, task, list, entry (semantics.md 2.12). TLA+: DelayedOperation.
+    Lock order: operation, shard, task, list, entry (standard 2.12). TLA+: DelayedOperation.
     """
 
     __slots__ = ("_discipline", "_state", "_timeout_started")
@@ -56,19 +56,19 @@ class DelayedOperation(TimerTask):
         """Test the predicate and, if it holds, return `force_complete()`; else False.
 
         It may begin after the operation was completed, so it has no side effects, or undoes them
-        (semantics.md 2.3). TLA+: TryComplete of MaybeTryComplete.
+        (standard 2.3). TLA+: TryComplete of MaybeTryComplete.
         """
 
     @abstractmethod
     def on_complete(self) -> None:
-        """Do the work; called exactly once, unless the operation is cancelled (semantics.md 2.1).
+        """Do the work; called exactly once, unless the operation is cancelled (standard 2.1).
 
         Under the default discipline the operation's lock is held.
         """
 
     @abstractmethod
     def on_expiration(self) -> None:
-        """Take note that the time-out completed the operation; after `on_complete` (2.2)."""
+        """Take note that the time-out completed the operation; after `on_complete`."""
 
     def force_complete(self) -> bool:
         """Complete the operation now, if nobody has, and tell whether this call did.
@@ -105,7 +105,7 @@ class DelayedOperation(TimerTask):
         return self._state.get() is not OperationState.PENDING
 
     def run(self) -> None:
-        """Expire: complete the operation if it still waits; called by the timer (2.2).
+        """Expire: complete the operation if it still waits; called by the timer (standard 2.2).
 
         TLA+: Expire of DelayedOperation; OnExpiration of MaybeTryComplete.
         """
@@ -113,14 +113,14 @@ class DelayedOperation(TimerTask):
             self.on_expiration()
 
     def safe_try_complete(self) -> bool:
-        """Attempt to complete as the discipline has it, and tell whether this call did (2.5, 2.7).
+        """Attempt to complete as the discipline has it, and say whether it did (standard 2.5, 2.7).
 
         This is Kafka's maybe_try_complete in the disciplines that try the lock.
         """
         return self._discipline.safe_try_complete(self)
 
     def safe_try_complete_or_else(self, action: Callable[[], None]) -> bool:
-        """Attempt to complete; if that fails, call `action` and attempt again (semantics.md 2.4).
+        """Attempt to complete; if that fails, call `action` and attempt again (standard 2.4).
 
         Returns whether this call completed the operation.
         """
@@ -130,7 +130,7 @@ class DelayedOperation(TimerTask):
         """Complete without the discipline's lock: the step that everything else leads to.
 
         For disciplines. The call that moves the state away from pending decides; the time-out is
-        cancelled before `on_complete` (semantics.md 2.1).
+        cancelled before `on_complete` (standard 2.1).
         """
         if not self._state.compare_and_set(OperationState.PENDING, OperationState.COMPLETED):
             return False
@@ -139,7 +139,7 @@ class DelayedOperation(TimerTask):
         return True
 
     def start_timeout(self, timer: Timer) -> None:
-        """Add the operation to `timer`, for good unless it is done by then (semantics.md 2.4).
+        """Add the operation to `timer`, for good unless it is done by then (standard 2.4).
 
         Raises what `timer.add` raises. Seam: known bug tail-not-tested replaces this.
         TLA+: AddToTimer, TimeoutStarted, IsDone and CancelTask of Purgatory.
@@ -154,7 +154,7 @@ class DelayedOperation(TimerTask):
 
         The adder tests the state after it has said that it has added. A cancel before that would
         find the task bound and not yet linked, and leave its entry in the timer until the time-out
-        (semantics.md 1.11), as Kafka does; docs/findings.md has the run.
+        (standard 1.11), as Kafka does; docs/findings.md has the run.
         Seam: known bug timeout-half-added replaces this.
         TLA+: EndTimeout and CancelTask of Purgatory.
         """

@@ -12,7 +12,7 @@ from wheelproof.timer.system_timer_reaper import reap
 from wheelproof.units import Millis
 
 DEFAULT_PURGE_INTERVAL = 1_000
-"""How many operations that are done may be left in watch lists: a count (semantics.md 2.10)."""
+"""How many operations that are done may be left in watch lists: a count (standard 2.10)."""
 DEFAULT_SHARDS = 512
 
 
@@ -20,7 +20,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
     """Keeps operations until a trigger or their time-out completes them.
 
     A thread that makes a predicate true calls `check_and_complete` for its key afterwards, without
-    an exclusive lock. Lock order: operation, shard, task, list, entry (semantics.md 2.12).
+    an exclusive lock. Lock order: operation, shard, task, list, entry (standard 2.12).
     TLA+: Purgatory.
     """
 
@@ -57,7 +57,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
             self._expiration_reaper.start()
 
     def try_complete_else_watch(self, operation: Operation, watch_keys: Iterable[Hashable]) -> bool:
-        """Complete `operation` now, or watch it under each key until it is (semantics.md 2.4).
+        """Complete `operation` now, or watch it under each key until it is (standard 2.4).
 
         The predicate is tested again after the last key is watched: a trigger that came before
         has not found the operation there. `operation` is new: watched nowhere.
@@ -93,7 +93,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         return completed
 
     def check_and_complete(self, key: Hashable) -> int:
-        """Try every operation that waits for `key` (semantics.md 2.6).
+        """Try every operation that waits for `key` (standard 2.6).
 
         Returns how many this call completed. Raises IllegalArgumentError for a key that cannot be
         hashed, and DelayedOperationError, when all have been tried, if any raised. Allowed after
@@ -109,7 +109,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
             self._drop_if_empty(key, watchers)
 
     def cancel_for_key(self, key: Hashable) -> list[Operation]:
-        """Give up the operations that wait for `key` and return them (semantics.md 2.9).
+        """Give up the operations that wait for `key` and return them (standard 2.9).
 
         Exactly those that this call cancelled: they will not be completed and do not expire. Under
         their other keys they count as done. Raises IllegalArgumentError for a key that cannot be
@@ -122,7 +122,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         return [operation for operation in watchers.operations() if self._give_up(operation)]
 
     def watched(self) -> int:
-        """Return the number of watches: an operation counts once for each key (2.10).
+        """Return the number of watches: an operation counts once for each key (standard 2.10).
 
         Operations that are done count until they are dropped from the list.
         Seam: known bug KAFKA-664 replaces this.
@@ -134,7 +134,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         )
 
     def num_delayed(self) -> int:
-        """Return the number of operations that wait in the timer (semantics.md 1.14, 2.10)."""
+        """Return the number of operations that wait in the timer (standard 1.14, 2.10)."""
         return self._timer.size()
 
     def num_keys(self) -> int:
@@ -142,7 +142,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         return sum(len(shard.all_watchers()) for shard in self._shards)
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
-        """Expire what is due, waiting for it at most `timeout_ms` milliseconds; then purge (2.10).
+        """Expire what is due, waiting at most `timeout_ms` for it; then purge (standard 2.10).
 
         Returns what the timer's `advance_clock` does. The reaper calls this; callers do if there is
         none. Raises TimerClosedError after `shutdown`.
@@ -153,7 +153,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         return advanced
 
     def purge_completed(self) -> int:
-        """Drop operations that are done from every list; return how many watches that were (2.10).
+        """Drop operations that are done from every list; return how many watches (standard 2.10).
 
         TLA+: PurgeBegin, PurgeFetch, PurgeTestEmpty and PurgeReset of Purgatory.
         """
@@ -172,7 +172,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         return purged
 
     def shutdown(self) -> None:
-        """Stop for good: whatever waits is neither completed nor expired (semantics.md 2.11).
+        """Stop for good: whatever waits is neither completed nor expired (standard 2.11).
 
         Closes the timer, which waits for the expiries under way, and ends the reaper. A second call
         has no effect. TLA+: Shutdown of Purgatory.
@@ -194,7 +194,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         return self._shards[_hash(key) % len(self._shards)]
 
     def _withdraw(self, operation: Operation, watched: Iterable[Hashable]) -> None:
-        """Undo a call that ends in an error: it may not leave half an operation behind.
+        """Undo a call that ends in an error: it may leave nothing half done (standard 6.4).
 
         Seam: known bug left-at-error replaces this.
         """
@@ -256,6 +256,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
 
 
 def _distinct(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """Return each key once; refuse none, and one that cannot be hashed (standard 6.7)."""
     listed = list(keys)
     if not listed:
         raise IllegalArgumentError("an operation is watched under at least one key; none was given")

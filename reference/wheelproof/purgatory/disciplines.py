@@ -1,6 +1,6 @@
 """How concurrent attempts to complete one operation exclude one another.
 
-Kafka has changed its mind five times; each answer is a strategy here (semantics.md 2, the table of
+Kafka has changed its mind five times; each answer is a strategy here (standard 2, the table of
 versions). What each one promises, and what it does not, has models: MaybeTryComplete with the
 CONSTANT Discipline. Several known bugs of the purgatory are disciplines of their own.
 
@@ -56,7 +56,7 @@ class CompletionDiscipline(ABC):
         """Attempt to complete `operation` and tell whether this call did."""
 
     def safe_try_complete_or_else(self, operation: Completable, action: Callable[[], None]) -> bool:
-        """Attempt; if that fails, call `action` and attempt again (up to 2.6; semantics.md 2.4).
+        """Attempt; if that fails, call `action` and attempt again (up to 2.6; standard 2.4).
 
         The first attempt takes no lock: no other thread knows the operation yet.
         """
@@ -108,7 +108,7 @@ class TryLockOnceDiscipline(CompletionDiscipline):
 
 
 class PendingFlagDiscipline(CompletionDiscipline):
-    """1.1 to 2.6: a thread that finds the lock taken asks its holder to test again (2.5).
+    """1.1 to 2.6: a thread that finds the lock taken asks its holder to test again (standard 2.5).
 
     Every call is followed by a test that began after it, provided that every holder of the lock is
     in here. A thread that holds it for other reasons does not know the flag (KAFKA-8334). A holder
@@ -158,7 +158,7 @@ class PendingFlagDiscipline(CompletionDiscipline):
 
 
 class BlockingDiscipline(CompletionDiscipline):
-    """2.7 to 4.0: wait for the lock (semantics.md 2.4, 2.7).
+    """2.7 to 4.0: wait for the lock (standard 2.4, 2.7).
 
     As 4.0 does it: 3.9 does not test under the lock again whether the operation is done.
     Completion by time-out takes no lock: it can be in `on_complete` while `try_complete` runs

@@ -52,7 +52,7 @@ class Watchers(Generic[Operation]):
             return tuple(self._operations.values())
 
     def count_watched(self) -> int:
-        """Return how many operations are in the list, those that are done included (2.10)."""
+        """Return how many operations are in the list, also those that are done (standard 2.10)."""
         with self._lock:
             return len(self._operations)
 
@@ -61,7 +61,7 @@ class Watchers(Generic[Operation]):
         return self.count_watched() == 0
 
     def try_complete_watched(self) -> int:
-        """Try every operation in the list and drop those that are done (semantics.md 2.6).
+        """Try every operation in the list and drop those that are done (standard 2.6).
 
         Returns how many this call completed. An operation that is added meanwhile may or may not be
         tried: its adder tests the predicate once it is in the list. An operation that raises does
@@ -90,7 +90,7 @@ class Watchers(Generic[Operation]):
         return completed
 
     def purge_completed(self) -> PurgeResult:
-        """Drop the operations that are done (semantics.md 2.10).
+        """Drop the operations that are done (standard 2.10).
 
         TLA+: PurgeIsDone and PurgeRemove of Purgatory.
         """
@@ -129,7 +129,7 @@ class WatcherShard(Generic[Operation]):
         """Put `operation` into the watchers of `key`, made here if there are none.
 
         Both under one hold of the lock, or the operation lands in watchers that are being removed
-        (semantics.md 2.8, KAFKA-2253). TLA+: Watch of Purgatory.
+        (standard 2.8, KAFKA-2253). TLA+: Watch of Purgatory.
         Seam: known bug KAFKA-2253/get-then-add replaces this.
         """
         with self._lock:
@@ -154,7 +154,7 @@ class WatcherShard(Generic[Operation]):
             return tuple(self._watchers_by_key.items())
 
     def remove_key_if_empty(self, key: Hashable, watchers: Watchers[Operation]) -> None:
-        """Remove `key` if it still maps to `watchers` and they are empty (semantics.md 2.6).
+        """Remove `key` if it still maps to `watchers` and they are empty (standard 2.6).
 
         TLA+: RemoveKeyIfEmpty of Purgatory.
         """

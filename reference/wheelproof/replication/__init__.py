@@ -1,4 +1,4 @@
-"""A small replica manager: delayed produce and fetch drive each other (semantics.md 2.13-2.15)."""
+"""A small replica manager: delayed produce and fetch drive each other (standard 5.1 - 5.3)."""
 
 from wheelproof.replication.delayed_fetch import DelayedFetch
 from wheelproof.replication.delayed_produce import DelayedProduce

@@ -14,7 +14,7 @@ from wheelproof.topic_partition import TopicPartition
 
 
 class DelayedFetch(DelayedOperation):
-    """Completes once there is enough to answer, or waiting makes no sense (semantics.md 2.14).
+    """Completes once there is enough to answer, or waiting makes no sense (standard 5.2).
 
     It has no side effects before `on_complete`, which reads the logs again.
     TLA+: FirstTry, LastTry, GetAnswer and Expire of ProduceFetch, for Fetchers.

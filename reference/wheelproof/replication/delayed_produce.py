@@ -34,7 +34,7 @@ def status_of_append(error: ErrorCode, append: LogAppendInfo | None) -> ProduceP
 
 
 class DelayedProduce(DelayedOperation):
-    """Completes once every partition is replicated or has failed (semantics.md 2.13).
+    """Completes once every partition is replicated or has failed (standard 5.1).
 
     A partition that has stopped waiting stays so: what try_complete has found is kept, and an
     expiry answers with what was found until then.

@@ -21,7 +21,7 @@ from wheelproof.units import MAX_MILLIS
 
 
 class FetchHandler:
-    """Reads from local logs and waits for data (semantics.md 2.14).
+    """Reads from local logs and waits for data (standard 5.2).
 
     TLA+: the fetch side of ProduceFetch.
     """

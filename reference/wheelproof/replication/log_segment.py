@@ -7,7 +7,7 @@ from wheelproof.replication.log_results import LogOffsetMetadata, LogRecord
 
 
 class LogSegment:
-    """Consecutive records that are read together; answers never span two (semantics.md 2.14).
+    """Consecutive records that are read together; answers never span two (standard 5.2).
 
     What is appended together is a batch. Bytes are counted by whole batches: a record lies where
     its batch begins.

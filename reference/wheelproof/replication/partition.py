@@ -100,7 +100,7 @@ class Partition:
     def make_leader(
         self, leader_epoch: int, *, replica_ids: Collection[int], in_sync_ids: Collection[int]
     ) -> bool:
-        """Lead the partition in `leader_epoch`; returns whether the high watermark rose.
+        """Lead the partition in `leader_epoch`; returns whether the watermark rose (standard 5.4).
 
         Raises IllegalArgumentError, and changes nothing, for an epoch that is not newer and for
         in-sync replicas that are no replicas or leave this broker out.
@@ -154,7 +154,7 @@ class Partition:
     def append_records_to_leader(
         self, values: Sequence[bytes], *, required_acks: int
     ) -> PartitionAppendResult:
-        """Append to the log that this broker leads (semantics.md 2.15).
+        """Append to the log that this broker leads (standard 5.3).
 
         With `required_acks` -1 the in-sync set has to have its minimum first.
         TLA+: AppendRecord, ReadEnds and Raise of ProduceFetch.
@@ -214,7 +214,7 @@ class Partition:
         """Return where a fetch stands, or None if waiting makes no sense any more.
 
         It makes none if this broker does not serve the fetch, or has to tell the fetcher that its
-        log diverges or reaches too far (semantics.md 2.14).
+        log diverges or reaches too far (standard 5.2).
         """
         with self._lock.read:
             return self._progress(request, replica_id)
@@ -260,7 +260,7 @@ class Partition:
     def check_enough_replicas_reach_offset(self, append: LogAppendInfo) -> ReplicationProgress:
         """Tell whether the in-sync replicas have all that `append` wrote.
 
-        An error counts as reached: waiting does not help (semantics.md 2.13). A broker that has
+        An error counts as reached: waiting does not help (standard 5.1). A broker that has
         lost the partition and leads it again may have lost the records too, and others may stand at
         their offsets; so epoch and log of the append are asked for, which Kafka does not do.
         """
@@ -350,7 +350,7 @@ class Partition:
         )
 
     def _maybe_increment_high_watermark(self) -> bool:
-        """Raise it to where everybody is who is in sync, or who is about to be (KIP-966).
+        """Raise it to where everybody is who is in sync, or who is about to be (standard 5.5).
 
         With too few replicas in sync it stays: what is below it is replicated as asked for.
         """

@@ -16,7 +16,7 @@ from wheelproof.units import Millis
 
 
 class ProduceHandler:
-    """Appends to local logs and waits for the replicas (semantics.md 2.13).
+    """Appends to local logs and waits for the replicas (standard 5.1).
 
     TLA+: the produce side of ProduceFetch.
     """

@@ -33,7 +33,7 @@ _Purgatory = DelayedOperationPurgatory[DelayedProduce] | DelayedOperationPurgato
 
 
 class ReplicaManager:
-    """Appends and fetches, which drive each other through two purgatories (semantics.md 2.15).
+    """Appends and fetches, which drive each other through two purgatories (standard 5.3).
 
     An append gives fetches their data; a follower's fetch tells how far it has come, which raises
     the high watermark, which answers produce requests and gives consumers their data. Whatever can
@@ -167,7 +167,7 @@ class ReplicaManager:
         """Append to each partition and answer by `callback`: at once, or when the replicas have it.
 
         `required_acks` is 0 or 1, answered after the local append, or -1, answered when the in-sync
-        replicas have the records or after `timeout_ms` milliseconds (semantics.md 2.13). Any other
+        replicas have the records or after `timeout_ms` milliseconds (standard 5.1). Any other
         number is answered with INVALID_REQUIRED_ACKS for each partition, and nothing is appended.
 
         Raises IllegalArgumentError for a negative time-out and for values that are no bytes,
@@ -197,7 +197,7 @@ class ReplicaManager:
         """Read from each partition and answer by `callback`: at once, or when there is enough.
 
         Answered at once: no wait asked for, nothing requested, enough bytes, an error, a diverging
-        log. A follower's fetch also says how far its log has come (semantics.md 2.14, 2.15).
+        log. A follower's fetch also says how far its log has come (standard 5.2, 5.3).
 
         Raises IllegalArgumentError for negative numbers in `params` and negative limits in
         `requests`, PurgatoryClosedError after `shutdown`, and what callbacks raise.
@@ -212,7 +212,7 @@ class ReplicaManager:
             self._complete_delayed(risen)
 
     def shutdown(self) -> None:
-        """Stop both purgatories; whatever waits there is never answered (semantics.md 2.11)."""
+        """Stop both purgatories; what waits there is never answered (standard 2.11, 5.6)."""
         self._closed.set(True)
         self._produce_purgatory.shutdown()
         self._fetch_purgatory.shutdown()

@@ -38,7 +38,7 @@ class FetchPartition:
 class FetchParams:
     """How long to wait for how much: at most `max_wait_ms` milliseconds for `min_bytes` bytes.
 
-    With a `max_wait_ms` of 0 or less the answer is what there is (semantics.md 2.14).
+    With a `max_wait_ms` of 0 or less the answer is what there is (standard 5.2).
     `replica_id` is the follower's broker, or None for a consumer; `max_bytes` bounds the answer.
     """
 

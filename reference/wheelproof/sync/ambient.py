@@ -106,5 +106,5 @@ def monotonic_ms() -> Millis:
 
 
 def single_thread_executor(name: str) -> Executor:
-    """Return a new executor with one thread, first in, first out (semantics.md 1.9)."""
+    """Return a new executor with one thread, first in, first out (standard 1.9)."""
     return SingleThreadExecutor(_runtime, name)

@@ -79,7 +79,7 @@ class Condition(Protocol):
         Raises ThreadInterruptedError, with the lock held again and the interrupt status cleared, if
         the thread's status is set on entry or becomes set while it waits and has not been notified;
         it has left the queue then, so that no notification goes to it. If the notification came
-        first, wait returns and the status stays set (semantics.md 3.5).
+        first, wait returns and the status stays set (standard 3.5).
         """
         ...
 
@@ -194,7 +194,7 @@ class Thread(Protocol):
 
 
 class Executor(Protocol):
-    """Runs tasks in the order in which they were submitted, on threads of its own.
+    """Runs tasks in the order in which they were submitted, on threads of its own (standard 6.2).
 
     What a timer is given belongs to the timer, which shuts it down as it closes.
     """
@@ -261,5 +261,5 @@ class Runtime(Protocol):
         ...
 
     def monotonic_ms(self) -> Millis:
-        """Return the monotonic clock, nanoseconds truncated to milliseconds (semantics.md 1.1)."""
+        """Return the monotonic clock, nanoseconds truncated to milliseconds (standard 1.1)."""
         ...

@@ -14,7 +14,7 @@ _logger = logging.getLogger(__name__)
 
 
 class SingleThreadExecutor:
-    """Runs tasks one after the other, first in, first out (semantics.md 1.9).
+    """Runs tasks one after the other, first in, first out (standard 1.9).
 
     A slow task delays all behind it. Whatever a task raises ends that task alone, `sys.exit` and
     `asyncio.CancelledError` included: it is logged and the next one runs. The thread starts with

@@ -89,7 +89,8 @@ class _Lock:
     """The standard library's lock, which has no `try_acquire` and no subclasses.
 
     A `with` block finds `__enter__` and `__exit__` in the slots, where the standard library's own
-    stand: no Python runs between the lock's being taken and the block, so no signal arrives there.
+    stand: no Python runs between the lock's being taken and the block, so no signal arrives there
+    (standard 6.8).
     """
 
     __slots__ = ("__enter__", "__exit__", "acquire", "raw", "release")

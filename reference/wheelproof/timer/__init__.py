@@ -1,4 +1,4 @@
-"""The timer: hierarchical timing wheels driven by a delay queue (semantics.md 1)."""
+"""The timer: hierarchical timing wheels driven by a delay queue (standard 1)."""
 
 from wheelproof.timer.delay_queue import DelayQueue
 from wheelproof.timer.system_timer import SystemTimer

@@ -6,7 +6,7 @@ CrossHair in the test suite. All times are in milliseconds; `tick_ms` and `wheel
 
 
 def truncate_to_tick(time_ms: int, tick_ms: int) -> int:
-    """Return the last multiple of the tick that is not after `time_ms` (semantics.md 1.4, 1.8).
+    """Return the last multiple of the tick that is not after `time_ms` (standard 1.4, 1.8).
 
     pre: tick_ms > 0
     post: _ <= time_ms < _ + tick_ms
@@ -27,7 +27,7 @@ def wheel_interval(tick_ms: int, wheel_size: int) -> int:
 
 
 def advanced_clock(current_time_ms: int, time_ms: int, tick_ms: int) -> int:
-    """Return where a wheel's clock stands after it was advanced to `time_ms` (semantics.md 1.4).
+    """Return where a wheel's clock stands after it was advanced to `time_ms` (standard 1.4).
 
     It moves only once the next tick has begun, and never back.
 
@@ -41,7 +41,7 @@ def advanced_clock(current_time_ms: int, time_ms: int, tick_ms: int) -> int:
 
 
 def virtual_id(expiration_ms: int, tick_ms: int) -> int:
-    """Return the number of the tick that `expiration_ms` falls into (semantics.md 1.3).
+    """Return the number of the tick that `expiration_ms` falls into (standard 1.3).
 
     pre: tick_ms > 0
     post: _ * tick_ms <= expiration_ms < (_ + 1) * tick_ms
@@ -50,7 +50,7 @@ def virtual_id(expiration_ms: int, tick_ms: int) -> int:
 
 
 def bucket_index(number: int, wheel_size: int) -> int:
-    """Return the bucket that holds the tick with this virtual id (semantics.md 1.3).
+    """Return the bucket that holds the tick with this virtual id (standard 1.3).
 
     pre: wheel_size > 0
     post: 0 <= _ < wheel_size
@@ -60,7 +60,7 @@ def bucket_index(number: int, wheel_size: int) -> int:
 
 
 def already_expired(expiration_ms: int, current_time_ms: int, tick_ms: int) -> bool:
-    """Tell whether the wheel's clock has reached the tick of `expiration_ms` (semantics.md 1.3).
+    """Tell whether the wheel's clock has reached the tick of `expiration_ms` (standard 1.3).
 
     post: _ == (expiration_ms - current_time_ms < tick_ms)
     """
@@ -68,7 +68,7 @@ def already_expired(expiration_ms: int, current_time_ms: int, tick_ms: int) -> b
 
 
 def within_interval(expiration_ms: int, current_time_ms: int, interval_ms: int) -> bool:
-    """Tell whether a wheel that spans `interval_ms` reaches `expiration_ms` (semantics.md 1.3).
+    """Tell whether a wheel that spans `interval_ms` reaches `expiration_ms` (standard 1.3).
 
     post: _ == (expiration_ms - current_time_ms < interval_ms)
     """

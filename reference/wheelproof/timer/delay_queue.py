@@ -14,7 +14,7 @@ class DelayQueue:
     """A queue from which a bucket can be taken once its expiration has come.
 
     One queue serves all levels of a timer. A bucket's expiration must not change while the bucket
-    is queued (semantics.md 1.18), since the order is kept as it was at the offer.
+    is queued (standard 1.18), since the order is kept as it was at the offer.
     """
 
     def __init__(self, clock: Clock) -> None:

@@ -23,14 +23,14 @@ class SystemTimer(Timer):
     """A timer whose adds and cancels cost the same however many tasks wait.
 
     Adders share the read side of a lock and run concurrently; an advance takes the write side
-    (semantics.md 1.2, 1.5). Between `add` and the run of a task lie, in this order: its bucket, the
+    (standard 1.2, 1.5). Between `add` and the run of a task lie, in this order: its bucket, the
     delay queue, `advance_clock`, the executor.
 
     Unlike Kafka's, it takes buckets from the queue only under the write side. Kafka takes the first
     one before it asks for the lock, and gives up without the lock when there is none; adders run in
     between, and tasks can be late by a whole interval. docs/findings.md has the counterexamples.
 
-    Lock order: read-write lock, task, upper bucket, lower bucket, entry (semantics.md 1.15).
+    Lock order: read-write lock, task, upper bucket, lower bucket, entry (standard 1.15).
     TLA+: SystemTimer.
     """
 
@@ -77,7 +77,7 @@ class SystemTimer(Timer):
         )
 
     def add(self, timer_task: TimerTask) -> None:
-        """Take `timer_task` in (semantics.md 1.2).
+        """Take `timer_task` in (standard 1.2).
 
         The deadline counts from the moment at which the clock is read inside this call. A task
         whose tick the wheel has reached is submitted at once.
@@ -99,7 +99,7 @@ class SystemTimer(Timer):
                 raise
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
-        """Submit what is due, waiting at most `timeout_ms` milliseconds for it (semantics.md 1.5).
+        """Submit what is due, waiting at most `timeout_ms` milliseconds for it (standard 1.5).
 
         Returns whether a bucket was taken, which it may be although all its entries were cancelled.
         Any number of threads may call this. Raises TimerClosedError after `close`,
@@ -119,11 +119,11 @@ class SystemTimer(Timer):
             return self._expire_due_buckets()
 
     def size(self) -> int:
-        """Return the number of linked entries (semantics.md 1.11, 1.14)."""
+        """Return the number of linked entries (standard 1.11, 1.14)."""
         return self._task_counter.get()
 
     def close(self) -> None:
-        """Stop for good (semantics.md 1.16).
+        """Stop for good (standard 1.16).
 
         Waits, at most EXECUTOR_TERMINATION_MS, for the tasks already submitted, unless one of them
         is the caller; so does who closes it again.
@@ -159,7 +159,7 @@ class SystemTimer(Timer):
 
     def _expire_bucket(self, bucket: TimerTaskList) -> None:
         """Empty a bucket that is due. Seam: known bug advance-after-flush replaces this."""
-        # The clock first: that is what sends entries to a lower level or expires them (1.6).
+        # The clock first: that is what sends entries to a lower level or expires them (rule 1.6).
         self._timing_wheel.advance_clock(bucket.get_expiration())
         try:
             bucket.flush(self._add_timer_task_entry)

@@ -10,7 +10,7 @@ from wheelproof.timer.timer_task import TimerTask
 from wheelproof.units import Millis
 
 WORK_TIMEOUT_MS = Millis(200)
-"""The longest wait of one pass of a reaper, in milliseconds (semantics.md 2.10)."""
+"""The longest wait of one pass of a reaper, in milliseconds (standard 2.10)."""
 
 _logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class SystemTimerReaper(Timer):
         return self._timer.size()
 
     def close(self) -> None:
-        """Close the timer, which ends the thread's wait, and wait for the thread (1.16).
+        """Close the timer, which ends the thread's wait, and wait for the thread (standard 1.16).
 
         A pass under way is finished first: no bucket is left half flushed.
         """
@@ -55,10 +55,10 @@ class SystemTimerReaper(Timer):
 
 
 def reap(advance_clock: Callable[[Millis], bool]) -> None:
-    """Call `advance_clock` again and again until it raises TimerClosedError.
+    """Call `advance_clock` again and again until it raises TimerClosedError (standard 6.3).
 
     Nothing else ends it: the timer goes on to accept adds, and they have to expire. Any other error
-    is logged, and the next pass begins after a pause (semantics.md 2.10). Kafka's reaper ends.
+    is logged, and the next pass begins after a pause (standard 2.10). Kafka's reaper ends.
     """
     while True:
         try:

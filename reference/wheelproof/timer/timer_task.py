@@ -14,7 +14,7 @@ class TimerTask(ABC):
 
     A task is bound to at most one entry at a time. Taking the binding away decides its fate:
     the timer by `claim`, and then it is submitted; a caller by `cancel`, and then it never runs; a
-    later add by binding a new entry, and then only that one fires (semantics.md 1.12). Kafka tests
+    later add by binding a new entry, and then only that one fires (standard 1.12). Kafka tests
     the binding and submits afterwards, so that a task can be submitted after its cancel has
     returned; docs/findings.md has the counterexample.
 
@@ -27,7 +27,7 @@ class TimerTask(ABC):
         """Make a task with a delay in milliseconds; a negative one means: at once.
 
         Raises IllegalArgumentError if the delay is no integer or outside the domain
-        (semantics.md 1.17).
+        (standard 1.17).
         """
         self.delay_ms = Millis(require_integer("delay_ms", delay_ms, -MAX_MILLIS))
         self._monitor = sync.monitor("TimerTask.monitor")
@@ -40,7 +40,7 @@ class TimerTask(ABC):
         """Do the work; called on the executor's thread."""
 
     def cancel(self) -> bool:
-        """Take the task out of the timer (semantics.md 1.10).
+        """Take the task out of the timer (standard 1.10).
 
         Returns True if the task will not run for the add that came before, False if there was
         nothing to cancel: never added, already submitted, already cancelled.
@@ -55,7 +55,7 @@ class TimerTask(ABC):
             return self._entry.compare_and_set(entry, None)
 
     def set_timer_task_entry(self, entry: "TimerTaskEntry") -> None:
-        """Bind the task to `entry` and remove any older entry (semantics.md 1.2 b, 1.12).
+        """Bind the task to `entry` and remove any older entry (standard 1.2, 1.12).
 
         To bind it to the entry that it has already has no effect.
 
@@ -70,7 +70,7 @@ class TimerTask(ABC):
         """Return the entry that the task is bound to.
 
         Takes no lock: the flushing thread calls it while it holds a bucket's monitor, which comes
-        after the task's monitor in the lock order (semantics.md 1.15).
+        after the task's monitor in the lock order (standard 1.15).
         """
         return self._entry.get()
 
@@ -113,7 +113,7 @@ class TimerTaskEntry:
         self.list: Volatile[EntryHolder | None] = sync.volatile(None, "TimerTaskEntry.list")
 
     def cancelled(self) -> bool:
-        """Tell whether the task is no longer bound to this entry (semantics.md 1.10)."""
+        """Tell whether the task is no longer bound to this entry (standard 1.10)."""
         return self.timer_task.get_timer_task_entry() is not self
 
     def remove(self) -> None:

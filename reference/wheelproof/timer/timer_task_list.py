@@ -26,7 +26,7 @@ class TimerTaskList:
     """A cyclic doubly linked list with a root, and the expiration of what is in it.
 
     The task counter is shared by all buckets of a timer: the number of linked entries
-    (semantics.md 1.14).
+    (standard 1.14).
     """
 
     __slots__ = ("_expiration", "_monitor", "_root", "_task_counter")
@@ -43,7 +43,7 @@ class TimerTaskList:
         root.next = root.prev = root
 
     def set_expiration(self, expiration_ms: Millis) -> bool:
-        """Set the bucket's expiration and tell whether that changed it (semantics.md 1.3)."""
+        """Set the bucket's expiration and tell whether that changed it (standard 1.3)."""
         return self._expiration.get_and_set(expiration_ms) != expiration_ms
 
     def get_expiration(self) -> Millis:
@@ -54,7 +54,7 @@ class TimerTaskList:
         return self._expiration.get() < other._expiration.get()
 
     def add(self, entry: TimerTaskEntry) -> None:
-        """Link `entry` at the tail, out of whichever list held it before (semantics.md 1.13).
+        """Link `entry` at the tail, out of whichever list held it before (standard 1.13).
 
         The entry's monitor is needed beside the list's: two lists can race for one entry.
         TLA+: the steps Add* of EntryMigration. Seam: known bug entry-monitor-dropped replaces this.
@@ -69,7 +69,7 @@ class TimerTaskList:
                     self._link(entry, self._root)
 
     def remove(self, entry: TimerTaskEntry) -> None:
-        """Unlink `entry` if this list holds it; else nothing (semantics.md 1.13, KAFKA-2226).
+        """Unlink `entry` if this list holds it; else nothing (standard 1.13, KAFKA-2226).
 
         TLA+: the steps Remove* of EntryMigration.
         Seam: known bug entry-monitor-dropped replaces this.
@@ -79,7 +79,7 @@ class TimerTaskList:
                 self._unlink(entry)
 
     def flush(self, action: Callable[[TimerTaskEntry], None]) -> None:
-        """Take out every entry and hand it to `action`, then become idle (semantics.md 1.6).
+        """Take out every entry and hand it to `action`, then become idle (standard 1.6).
 
         The monitor is held throughout. What `action` raises is passed on: the entry it failed with
         is the head again, and the bucket keeps its expiration.

@@ -36,7 +36,7 @@ class TimingWheel:
     """One level of the hierarchy; level 0 is the one that a timer owns.
 
     The wheel's owner calls `add` under the read side of its read-write lock and `advance_clock`
-    under the write side (semantics.md 1.2, 1.5).
+    under the write side (standard 1.2, 1.5).
     """
 
     __slots__ = (
@@ -84,7 +84,7 @@ class TimingWheel:
         self._current_time_ms = truncate_to_tick(start_ms, tick_ms)
         self._task_counter = task_counter
         self._queue = queue
-        # Bucket i holds the tick whose number is i modulo the size: one tick at a time (1.3).
+        # Bucket i holds the tick whose number is i modulo the size: one at a time (standard 1.3).
         self._buckets = tuple(self._bucket_class(task_counter) for _ in range(self.wheel_size))
         self._monitor = sync.monitor("TimingWheel.monitor")
         self._overflow_wheel: Volatile[TimingWheel | None] = sync.volatile(
@@ -93,7 +93,7 @@ class TimingWheel:
 
     @property
     def current_time_ms(self) -> Millis:
-        """The wheel's clock in milliseconds, behind real time when idle (semantics.md 1.7)."""
+        """The wheel's clock in milliseconds, behind real time when idle (standard 1.7)."""
         return Millis(self._current_time_ms)
 
     @property
@@ -102,7 +102,7 @@ class TimingWheel:
         return self._overflow_wheel.get()
 
     def add(self, entry: TimerTaskEntry) -> bool:
-        """Put `entry` into the bucket of its expiration (semantics.md 1.3).
+        """Put `entry` into the bucket of its expiration (standard 1.3).
 
         Returns False if it was cancelled or if the wheel's clock has reached its tick.
         TLA+: operator `Insert` of TimingWheel.
@@ -118,7 +118,7 @@ class TimingWheel:
         return True
 
     def advance_clock(self, time_ms: Millis) -> None:
-        """Move the clock to `time_ms`, truncated to the tick, on this level and those above (1.4).
+        """Move the clock to `time_ms`, truncated to the tick, here and above (standard 1.4).
 
         No effect unless at least one tick has passed. TLA+: AdvanceClock of TimingWheel.
         """

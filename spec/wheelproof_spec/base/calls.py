@@ -38,7 +38,7 @@ class Tick(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdvanceClock(Call):
-    """The timer advances (semantics.md 1.5)."""
+    """The timer advances (standard 1.5)."""
 
     timeout_ms: Annotated[Count | Absent, About("the longest wait in ms")] = ABSENT
 
@@ -52,7 +52,7 @@ class Advanced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AvailableMemory(Call):
-    """What could be lent is asked for (semantics.md 3.9)."""
+    """What could be lent is asked for (standard 3.9)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,22 +78,22 @@ class Close(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched(Call):
-    """How many watches there are, operations times keys, is asked for (semantics.md 2.10)."""
+    """How many watches there are, operations times keys, is asked for (standard 2.10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumDelayed(Call):
-    """How many operations wait to expire is asked for (semantics.md 2.10)."""
+    """How many operations wait to expire is asked for (standard 2.10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumKeys(Call):
-    """How many keys have operations is asked for (semantics.md 2.6)."""
+    """How many keys have operations is asked for (standard 2.6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeCompleted(Call):
-    """Operations that are done are dropped from all lists (semantics.md 2.10)."""
+    """Operations that are done are dropped from all lists (standard 2.10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

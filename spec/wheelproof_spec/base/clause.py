@@ -12,7 +12,7 @@ from wheelproof_spec.base.results.violation import Violation
 class Said:
     """What is said of a clause.
 
-    `rule` is its rule of docs/semantics.md, `promise` is one sentence, `profiles` are those in
+    `rule` is its rule of docs/standard, `promise` is one sentence, `profiles` are those in
     which it holds (none named: all). If only one kind of judge can test it, `driven_alone` says why
     no history shows whether it is kept, or `recorded_alone` says why no driven case shows it.
     """
@@ -55,7 +55,7 @@ class Clause(StrEnum):
 
     def broken(self, expected: str, observed: str, reason: str = "") -> Violation:
         """Return the violation of this clause; the default of `reason` is the promise."""
-        why = reason or f"{self.promise.removesuffix('.')} (semantics.md {self.rule})"
+        why = reason or f"{self.promise.removesuffix('.')} (standard {self.rule})"
         return Violation(rule=self, expected=expected, observed=observed, reason=why)
 
 

@@ -9,7 +9,7 @@ class Rounding(StrEnum):
     """How a deadline becomes the moment from which a task may run."""
 
     DOWN = "down"
-    """To the start of its tick: early by less than a tick (semantics.md 1.8)."""
+    """To the start of its tick: early by less than a tick (standard 1.8)."""
     UP = "up"
     """To the end of its tick: never early. A deadline between two ticks is due at once."""
     NEXT = "next"
@@ -25,7 +25,7 @@ class FiringOrder(StrEnum):
     """In which order the tasks that one advance submits may run."""
 
     BY_TICK = "by_tick"
-    """By due time; tasks that are due at the same time in any order (semantics.md 1.9)."""
+    """By due time; tasks that are due at the same time in any order (standard 1.9)."""
     ANY = "any"
     """In any order."""
 
@@ -69,7 +69,7 @@ KAFKA = TimerContract(
     order=FiringOrder.BY_TICK,
     truncates=True,
 )
-"""Kafka's SystemTimer, and the reference (semantics.md 1.1, 1.7 - 1.9)."""
+"""Kafka's SystemTimer, and the reference (standard 1.1, 1.7 - 1.9)."""
 
 NEVER_EARLY = TimerContract(
     name="never-early", rounding=Rounding.UP, lateness_ms=0, order=FiringOrder.BY_TICK

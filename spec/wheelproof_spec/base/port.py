@@ -124,7 +124,7 @@ def judge_outcome(
 
 
 def unexpected_refusal(rule: str, call: Request, refusal: RefusedError) -> Violation:
-    """Return the violation for the refusal of a call within the domain (semantics.md 1.17)."""
+    """Return the violation for the refusal of a call within the domain (standard 1.17)."""
     return Violation(
         rule=rule,
         expected=f"{call.name_on_the_wire()}, within the domain, is carried out",

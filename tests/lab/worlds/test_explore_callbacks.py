@@ -1,4 +1,4 @@
-"""Callbacks that call back, in every interleaving with another thread (semantics.md 7)."""
+"""Callbacks that call back, in every interleaving with another thread (standard 6)."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -107,7 +107,7 @@ def test_an_advance_owes_only_what_was_added_before_it_began() -> None:
 
 
 def test_a_cancel_during_an_add_may_leave_an_entry_behind() -> None:
-    """It is counted until an advance clears it (semantics.md 1.11)."""
+    """It is counted until an advance clears it (standard 1.11)."""
     overlapping: _Events = [
         Invoked("a", Add("x", 10)),
         *_call(Cancel("x"), True, "b"),

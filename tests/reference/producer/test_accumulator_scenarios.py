@@ -1,4 +1,4 @@
-"""What Kafka's own tests ask of the record accumulator (semantics.md 5), and its rules."""
+"""What Kafka's own tests ask of the record accumulator (standard 7), and its rules."""
 
 import traceback
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""A pool whose clock goes back, which a clock must not do and some do (semantics.md 3.11)."""
+"""A pool whose clock goes back, which a clock must not do and some do (standard 3.11)."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The memory that a pool's buffers really take is bounded by its total (semantics.md 3.9)."""
+"""The memory that a pool's buffers really take is bounded by its total (standard 3.9)."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""What Kafka's own tests ask of the buffer pool (semantics.md 5), and its rules one by one."""
+"""What Kafka's own tests ask of the buffer pool (standard 7), and its rules one by one."""
 
 from functools import partial
 

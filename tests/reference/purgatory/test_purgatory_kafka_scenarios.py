@@ -1,4 +1,4 @@
-"""What Kafka's own tests of the purgatory ask (semantics.md 5)."""
+"""What Kafka's own tests of the purgatory ask (standard 7)."""
 
 import random
 import threading

@@ -1,4 +1,4 @@
-"""The purgatory rule by rule (semantics.md 2.1 - 2.11)."""
+"""The purgatory rule by rule (standard 2.1 - 2.11)."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Interrupting a thread that waits on a condition, or is going to (semantics.md 3.5)."""
+"""Interrupting a thread that waits on a condition, or is going to (standard 3.5)."""
 
 import threading
 from collections.abc import Callable

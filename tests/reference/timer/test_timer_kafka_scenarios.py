@@ -1,4 +1,4 @@
-"""What Kafka's own tests of the timer ask (semantics.md 5), under a manual clock."""
+"""What Kafka's own tests of the timer ask (standard 7), under a manual clock."""
 
 import pytest
 

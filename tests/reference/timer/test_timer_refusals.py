@@ -1,4 +1,4 @@
-"""The executor refuses now and then, and the timer loses nothing (semantics.md 1.6)."""
+"""The executor refuses now and then, and the timer loses nothing (standard 1.6)."""
 
 from collections.abc import Callable
 

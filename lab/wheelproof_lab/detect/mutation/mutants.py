@@ -6,6 +6,7 @@ another order; a signal for one or for all; `if` for `while`; an atomic step spl
 """
 
 import ast
+import copy
 import difflib
 import hashlib
 from collections import Counter
@@ -53,7 +54,7 @@ Replace = Callable[[], None]
 class Mutant:
     """A module with one change: its operator, its line, and the lines that it removes and adds.
 
-    The `id` begins with the path of the function or definition, and changes only if that changes.
+    The `id` begins with the path of the function or definition, and changes only if its code does.
     """
 
     id: str
@@ -79,7 +80,7 @@ def _mutations(module: str, text: str) -> Iterator[tuple[Mutant, Callable[[], st
     tree, seen = ast.parse(text), Counter[str]()
     for place, node in _functions(tree, module):
         before = ast.unparse(node)
-        function = hashlib.blake2b(before.encode(), digest_size=3).hexdigest()
+        function = hashlib.blake2b(_code_of(node).encode(), digest_size=3).hexdigest()
         for change in _changes(node, node):
             undo = change.apply()
             try:
@@ -98,6 +99,14 @@ def _mutations(module: str, text: str) -> Iterator[tuple[Mutant, Callable[[], st
                 yield mutant, partial(ast.unparse, tree)
             finally:
                 undo()
+
+
+def _code_of(node: ast.FunctionDef) -> str:
+    """Return the text of a function without its docstring: prose changes no mutant's name."""
+    said = ast.get_docstring(node, clean=False) is not None
+    code = copy.copy(node)
+    code.body = node.body[1:] or [_PASS] if said else node.body
+    return ast.unparse(code)
 
 
 def _difference(before: str, after: str) -> str:

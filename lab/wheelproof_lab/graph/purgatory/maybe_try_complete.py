@@ -158,7 +158,7 @@ class _Bench:
         return self._runtime.caller().name in self._attempts.raising
 
     def _trigger(self, *, restless: bool) -> None:
-        """Trigger as a walk over a watch list does (semantics.md 2.7)."""
+        """Trigger as a walk over a watch list does (standard 2.7)."""
         self.operation.make_true()
         forget()
         try:

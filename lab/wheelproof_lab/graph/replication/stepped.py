@@ -137,7 +137,7 @@ class AtomicPurgatory(DelayedOperationPurgatory[Operation]):
         self._name, self._steps, self.trying = name, steps, False
 
     def try_complete_else_watch(self, operation: Operation, watch_keys: Iterable[Hashable]) -> bool:
-        """Try, watch, and try again (semantics.md 2.4)."""
+        """Try, watch, and try again (standard 2.4)."""
         self._steps.stop_and_forget("FirstTry", operation)
         if self._try(operation):
             return True

@@ -151,7 +151,7 @@ class PoolBench(Bench):
         self.audit()
 
     def audit(self) -> None:
-        """Raise unless the memory adds up at this moment (semantics.md 3.9)."""
+        """Raise unless the memory adds up at this moment (standard 3.9)."""
         usage = self.pool.usage()
         found = usage.non_pooled + usage.pooled + usage.lent + usage.accumulated
         assert found == self.pool.total_memory, f"{usage} is not {self.pool.total_memory} bytes"

@@ -16,7 +16,7 @@ class Partition:
         self.end = sync.atomic_integer(0, f"{name}'s end")
 
     def append(self, purgatory: DelayedOperationPurgatory[DelayedOperation]) -> None:
-        """Append a record, then trigger waiting operations without a lock (semantics.md 2.12)."""
+        """Append a record, then trigger waiting operations without a lock (standard 2.12)."""
         with self.lock.read:
             self.end.add_and_get(1)
         purgatory.check_and_complete(self.name)

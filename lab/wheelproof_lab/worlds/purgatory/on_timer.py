@@ -2,7 +2,7 @@
 
 The other programs have a timer of one bucket. Here an operation can be completed while the entry of
 its time-out is between two buckets, in none of them. Then the entry stays until its bucket expires,
-and is counted (semantics.md 1.11). The calls are recorded, and judged like any history.
+and is counted (standard 1.11). The calls are recorded, and judged like any history.
 """
 
 from collections.abc import Callable

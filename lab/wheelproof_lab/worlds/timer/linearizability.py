@@ -1,10 +1,10 @@
 """A specification of the timer's public operations, which may overlap.
 
 A waiting task is due at a time and is fired once, unless it is cancelled or added again first. The
-specification allows what semantics.md leaves open. An add has two effects, since the task can be
+specification allows what the standard leaves open. An add has two effects, since the task can be
 cancelled before its entry is linked. An entry that moves during an advance is in no list for a
 moment. So `size` may miss one entry during an advance, and an entry whose task was cancelled in
-that moment may be counted until an advance clears it (semantics.md 1.11, 1.14).
+that moment may be counted until an advance clears it (standard 1.11, 1.14).
 """
 
 from collections.abc import Hashable, Iterable

@@ -1,1 +1,1 @@
-"""The record accumulator: batches of records, until a broker has stored them (semantics.md 4)."""
+"""The record accumulator: batches of records, until a broker has stored them (standard 4)."""

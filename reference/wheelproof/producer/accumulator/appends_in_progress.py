@@ -1,4 +1,4 @@
-"""How many threads are appending: what a forced close has to wait for (semantics.md 4.10)."""
+"""How many threads are appending: what a forced close has to wait for (standard 4.10)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Which batches can be sent, and taking them (semantics.md 4.2 - 4.4)."""
+"""Which batches can be sent, and taking them (standard 4.2 - 4.4)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class BatchDrainer:
         self._muted.discard(partition)
 
     def ready(self, cluster: Cluster, now_ms: Millis, *, hurried: bool) -> ReadyCheckResult:
-        """Tell to which nodes something can be sent at `now_ms` (semantics.md 4.2).
+        """Tell to which nodes something can be sent at `now_ms` (standard 4.2).
 
         If `hurried`, no batch waits for more records; it still waits for its next attempt.
         """
@@ -80,7 +80,7 @@ class BatchDrainer:
         max_size: int,
         now_ms: Millis,
     ) -> Iterator[ProducerBatch]:
-        """Take batches of at most `max_size` bytes together from what `node` leads (4.3).
+        """Take batches of at most `max_size` bytes together from what `node` leads (standard 4.3).
 
         At most one of each partition. The first fits in whatever its size. Each is out of its queue
         and closed when it is yielded, and no monitor is held.

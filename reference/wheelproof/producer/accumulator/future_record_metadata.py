@@ -1,4 +1,4 @@
-"""The future of one record: the result of its batch and its place in it (semantics.md 4.11)."""
+"""The future of one record: the result of its batch and its place in it (standard 4.11)."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class RecordMetadata:
     """Where a record has been stored.
 
     `timestamp_ms` is the record's own, or the broker's where the topic takes the time of the append
-    (semantics.md 4.11). Sizes are in bytes, None for a key or a value that there is not.
+    (standard 4.11). Sizes are in bytes, None for a key or a value that there is not.
     """
 
     partition: TopicPartition

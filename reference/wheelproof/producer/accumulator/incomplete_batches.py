@@ -1,4 +1,4 @@
-"""The batches that have not ended, wherever they are: queued, or on their way (semantics.md 4)."""
+"""The batches that have not ended, wherever they are: queued, or on their way (standard 4)."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ class IncompleteBatches:
             self._batches[batch] = None
 
     def remove(self, batch: ProducerBatch) -> None:
-        """Remove a batch; raises IllegalStateError if it is not there (semantics.md 4.7)."""
+        """Remove a batch; raises IllegalStateError if it is not there (standard 4.7)."""
         with self._lock:
             if batch not in self._batches:
                 raise IllegalStateError(f"the batch of {batch.partition} is not incomplete")

@@ -9,7 +9,7 @@ from wheelproof.units import Millis
 
 
 class ProduceRequestResult:
-    """Set once, and then done for good (semantics.md 4.11).
+    """Set once, and then done for good (standard 4.11).
 
     A batch that was split is done at the split, but its records are not: `await_all` waits for the
     batches that they went to as well (KAFKA-9312).
@@ -83,7 +83,7 @@ class ProduceRequestResult:
             return True
 
     def await_all(self) -> None:
-        """Wait for the results of all records, wherever a split has put them (semantics.md 4.8)."""
+        """Wait for the results of all records, wherever a split has put them (standard 4.8)."""
         pending: list[ProduceRequestResult] = [self]
         while pending:
             result = pending.pop()

@@ -51,11 +51,11 @@ class Thunk:
 class ProducerBatch:
     """A batch for one partition.
 
-    What a callback raises is logged, and the batch ends all the same (semantics.md 4.11). An
+    What a callback raises is logged, and the batch ends all the same (standard 4.11, 6.5). An
     interrupt, and what is no Exception, as `sys.exit` raises, is raised again once it has ended.
 
     Records come in under the monitor of the partition's queue; once drained, the batch is the
-    sender's alone. Its final state is set once (semantics.md 4.7).
+    sender's alone. Its final state is set once (standard 4.7).
     TLA+: the batches of RecordAccumulator.
     """
 
@@ -96,7 +96,7 @@ class ProducerBatch:
         """Make an empty batch in `buffer`, which is taken over.
 
         `created_ms` is when its delivery time-out and its linger begin; `monitor` guards it while
-        it takes records in; a split batch's memory is not the pool's (semantics.md 4.6).
+        it takes records in; a split batch's memory is not the pool's (standard 4.6).
         """
         self.partition = partition
         self.place = place
@@ -156,7 +156,7 @@ class ProducerBatch:
         return self._closed or (bool(self.thunks) and self._written >= self.write_limit)
 
     def close_for_record_appends(self) -> None:
-        """Take no more records (semantics.md 4.1)."""
+        """Take no more records (standard 4.1)."""
         self._closed = True
 
     def estimated_size_in_bytes(self) -> int:
@@ -189,14 +189,14 @@ class ProducerBatch:
         return self._done(FinalState.FAILED, _NO_OFFSET, error)
 
     def abort(self, error: Exception) -> bool:
-        """End the batch because the producer is closed by force (semantics.md 4.10).
+        """End the batch because the producer is closed by force (standard 4.10).
 
         False if it had ended before: one of its callbacks may be closing the producer.
         """
         return self._done(FinalState.ABORTED, _NO_OFFSET, error)
 
     def reenqueued(self, now_ms: Millis) -> None:
-        """Note that another attempt is going to be made (semantics.md 4.6)."""
+        """Note that another attempt is going to be made (standard 4.6)."""
         self.attempts += 1
         self.last_attempt_ms = now_ms
 
@@ -205,7 +205,7 @@ class ProducerBatch:
         return max(now_ms - self.last_attempt_ms, 0)
 
     def has_reached_delivery_timeout(self, delivery_timeout_ms: int, now_ms: Millis) -> bool:
-        """Tell whether the time to deliver the batch is over (semantics.md 4.5)."""
+        """Tell whether the time to deliver the batch is over (standard 4.5)."""
         return now_ms - self.created_ms >= delivery_timeout_ms
 
     def split(self, split_batch_size: int) -> "deque[ProducerBatch]":

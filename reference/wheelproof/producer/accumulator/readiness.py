@@ -1,4 +1,4 @@
-"""When a batch may be sent, as pure functions with contracts (semantics.md 4.2).
+"""When a batch may be sent, as pure functions with contracts (standard 4.2).
 
 All times are in milliseconds and not negative.
 """

@@ -81,7 +81,7 @@ class RecordAccumulator:
         *,
         max_time_to_block_ms: int = MAX_MILLIS,
     ) -> RecordAppendResult:
-        """Add a record, waiting at most `max_time_to_block_ms` for memory (semantics.md 4.1).
+        """Add a record, waiting at most `max_time_to_block_ms` for memory (standard 4.1).
 
         Raises ProducerClosedError once closed, and what `BufferPool.allocate` raises; then the
         record was not taken, and its callback is not called.
@@ -110,7 +110,7 @@ class RecordAccumulator:
             self._appends_in_progress.end()
 
     def begin_flush(self) -> None:
-        """Make everything ready, until `await_flush_completion` returns (semantics.md 4.8).
+        """Make everything ready, until `await_flush_completion` returns (standard 4.8).
 
         TLA+: BeginFlush of RecordAccumulator.
         """
@@ -133,7 +133,7 @@ class RecordAccumulator:
         return self._flushes_in_progress.get() > 0
 
     def close(self) -> None:
-        """Accept no more records; what is queued becomes ready (semantics.md 4.9).
+        """Accept no more records; what is queued becomes ready (standard 4.9).
 
         TLA+: Close and ClosePool of RecordAccumulator.
         """
@@ -141,7 +141,7 @@ class RecordAccumulator:
         self._free.close()
 
     def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
-        """Tell to which nodes something can be sent at `now_ms` (semantics.md 4.2).
+        """Tell to which nodes something can be sent at `now_ms` (standard 4.2).
 
         TLA+: Ready of RecordAccumulator.
         """
@@ -150,7 +150,7 @@ class RecordAccumulator:
     def drain(
         self, cluster: Cluster, nodes: Iterable[NodeId], max_size: int, now_ms: Millis
     ) -> dict[NodeId, list[ProducerBatch]]:
-        """Take batches of at most `max_size` bytes for each node (semantics.md 4.3).
+        """Take batches of at most `max_size` bytes for each node (standard 4.3).
 
         They are in flight until `complete_batch`, `fail_batch`, `reenqueue` or
         `split_and_reenqueue`. Raises IllegalArgumentError for a node that the cluster does not
@@ -166,7 +166,7 @@ class RecordAccumulator:
         return drained
 
     def mute_partition(self, partition: TopicPartition) -> None:
-        """Neither report nor drain `partition`; its batches still expire (semantics.md 4.4)."""
+        """Neither report nor drain `partition`; its batches still expire (standard 4.4)."""
         self._drainer.mute(partition)
 
     def unmute_partition(self, partition: TopicPartition) -> None:
@@ -198,7 +198,7 @@ class RecordAccumulator:
         return self._end(batch, lambda: batch.complete_exceptionally(error))
 
     def reenqueue(self, batch: ProducerBatch, now_ms: Millis) -> None:
-        """Take note of a response after which the batch is tried again (semantics.md 4.6).
+        """Take note of a response after which the batch is tried again (standard 4.6).
 
         Raises IllegalStateError if the batch has ended or is not in flight.
         TLA+: Reenqueue of RecordAccumulator.
@@ -211,7 +211,7 @@ class RecordAccumulator:
     def split_and_reenqueue(
         self, batch: ProducerBatch, *, split_batch_size: int | None = None
     ) -> int:
-        """Take note of a response that calls the batch too large (semantics.md 4.6).
+        """Take note of a response that calls the batch too large (standard 4.6).
 
         Its records go to the head of the queue in smaller batches, the number of which is returned:
         batches of `split_batch_size` bytes. By default that is the batch size at first, and half of
@@ -236,7 +236,7 @@ class RecordAccumulator:
         return len(children)
 
     def expired_batches(self, now_ms: Millis) -> list[ProducerBatch]:
-        """Return what can no longer be delivered in time, queued or in flight (semantics.md 4.5).
+        """Return what can no longer be delivered in time, queued or in flight (standard 4.5).
 
         What was queued is taken out. The caller hands each batch to `expire`, in this order and
         outside every monitor. TLA+: ExpireQueued and ExpireInAir of RecordAccumulator.
@@ -254,7 +254,7 @@ class RecordAccumulator:
     def next_expiry_time_ms(self) -> Millis:
         """Return when the next batch expires, as of the last look for expired ones; the sender's.
 
-        MAX_MILLIS if there was none. It does not sleep longer (semantics.md 4.5).
+        MAX_MILLIS if there was none. It does not sleep longer (standard 4.5).
         """
         return self._next_expiry_ms
 
@@ -272,7 +272,7 @@ class RecordAccumulator:
         return self._end(batch, lambda: batch.complete_exceptionally(error))
 
     def deallocate(self, batch: ProducerBatch) -> None:
-        """Forget a batch that has ended, and give its memory back (semantics.md 4.7).
+        """Forget a batch that has ended, and give its memory back (standard 4.7).
 
         Raises IllegalStateError if the batch is not incomplete.
         TLA+: Forget of RecordAccumulator.
@@ -281,7 +281,7 @@ class RecordAccumulator:
         self._give_memory_back(batch)
 
     def abort_incomplete_batches(self) -> None:
-        """End every batch by a ProducerAbortedError (semantics.md 4.10).
+        """End every batch by a ProducerAbortedError (standard 4.10).
 
         Goes on until no append is under way, so it ends only if the accumulator has been closed or
         nobody appends without end. Kafka spins meanwhile; this waits.
@@ -399,7 +399,7 @@ class RecordAccumulator:
         return False
 
     def _in_order_of_appends(self, batches: Iterable[ProducerBatch]) -> list[ProducerBatch]:
-        """Sort batches that are going to end, for the order of a partition's callbacks (4.11).
+        """Sort batches that are going to end for a partition's callbacks (standard 4.11).
 
         Seam: known bug queued-first replaces this.
         """

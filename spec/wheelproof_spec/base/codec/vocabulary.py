@@ -97,7 +97,7 @@ Count = Annotated[int, Within(0)]
 Positive = Annotated[int, Within(1)]
 
 Time = Annotated[int, Within(-(2**62) + 1, 2**62 - 1)]
-"""A time or a duration in milliseconds (semantics.md 1.17)."""
+"""A time or a duration in milliseconds (standard 1.17)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,7 +57,7 @@ class CallbackFault(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Append(Call):
-    """The append of a record (semantics.md 4.1); a driven case runs it on a thread of its own."""
+    """The append of a record (standard 4.1); a driven case runs it on a thread of its own."""
 
     record: Annotated[Name, About("the record, whose name nothing else has")]
     partition: Annotated[
@@ -90,7 +90,7 @@ class AppendedRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Callback(Call):
-    """The run of a record's callback (semantics.md 4.11)."""
+    """The run of a record's callback (standard 4.11)."""
 
     record: Annotated[Name, About("the record")]
     offset: Annotated[Count | None, About("its offset; null if it failed")]
@@ -110,7 +110,7 @@ class Callback(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready(Call):
-    """The question to which nodes the sender can send (semantics.md 4.2)."""
+    """The question to which nodes the sender can send (standard 4.2)."""
 
     leaders: Annotated[
         Annotated[Mapping[Count, Count], DRIVEN] | Annotated[Mapping[Name, Count], RECORDED],
@@ -138,7 +138,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drain(Call):
-    """The sender's drain of batches (semantics.md 4.3); a driven case mutes their partitions.
+    """The sender's drain of batches (standard 4.3); a driven case mutes their partitions.
 
     A history may leave out the fields of the call. Then it is not judged whether each partition
     gets its turn.
@@ -198,12 +198,12 @@ class Respond(OfBatch):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reenqueue(OfBatch):
-    """The return of a batch to its queue for another attempt (semantics.md 4.6)."""
+    """The return of a batch to its queue for another attempt (standard 4.6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split(OfBatch):
-    """The split of a batch, whose parts return to its queue (semantics.md 4.6)."""
+    """The split of a batch, whose parts return to its queue (standard 4.6)."""
 
     size: Annotated[
         Count, DRIVEN, About("the size of the parts in bytes; a larger record has its own")
@@ -212,33 +212,33 @@ class Split(OfBatch):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expire(Call):
-    """The expiry of every batch that is too old, queued or in flight (semantics.md 4.5)."""
+    """The expiry of every batch that is too old, queued or in flight (standard 4.5)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mute(Call):
-    """The muting of a partition: it is not drained any more (semantics.md 4.4)."""
+    """The muting of a partition: it is not drained any more (standard 4.4)."""
 
     partition: Annotated[Name, About("the partition")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmute(Call):
-    """The unmuting of a partition: it may be drained again (semantics.md 4.4)."""
+    """The unmuting of a partition: it may be drained again (standard 4.4)."""
 
     partition: Annotated[Name, About("the partition")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flush(Call):
-    """The wait for all incomplete batches (semantics.md 4.8), on a thread of its own."""
+    """The wait for all incomplete batches (standard 4.8), on a thread of its own."""
 
     flush: Annotated[Name, DRIVEN, About("the name of the call")] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abort(Call):
-    """The abort of all incomplete batches: a forced close (semantics.md 4.10)."""
+    """The abort of all incomplete batches: a forced close (standard 4.10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

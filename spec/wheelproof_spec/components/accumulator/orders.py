@@ -1,7 +1,7 @@
 """The model of small accumulator histories for the general search: queues, batches in flight.
 
 An append puts its record at the end of its queue. A drain takes each of its batches at a separate
-linearization point. A batch that is sent again goes to the front (semantics.md 4.1 - 4.6). Memory,
+linearization point. A batch that is sent again goes to the front (standard 4.1 - 4.6). Memory,
 sizes, expiry, readiness and fairness are left out.
 """
 

@@ -1,4 +1,4 @@
-"""The cases of the buffer pool: from Kafka's own tests (semantics.md 5), and random ones."""
+"""The cases of the buffer pool: from Kafka's own tests (standard 7), and random ones."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

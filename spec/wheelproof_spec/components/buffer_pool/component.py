@@ -29,9 +29,9 @@ CallId = str
 """The name of an allocation in a driven case, and of the buffer that it got."""
 
 LONGEST_WAITING_FIRST = "longest-waiting-first"
-"""The profile of the reference, and the promise of Kafka's documentation (semantics.md 3.10)."""
+"""The profile of the reference, and the promise of Kafka's documentation (standard 3.10)."""
 KAFKA = "kafka"
-"""Kafka's own: a new caller is served if there is enough, ahead of waiters (semantics.md 3.2)."""
+"""Kafka's own: a new caller is served if there is enough, ahead of waiters (standard 3.2)."""
 
 
 class PoolOutcome(StrEnum):
@@ -66,7 +66,7 @@ class PoolConfig(Config):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocate(Call):
-    """A buffer is asked for (semantics.md 3.1 - 3.4), when driven on a thread of its own."""
+    """A buffer is asked for (standard 3.1 - 3.4), when driven on a thread of its own."""
 
     buffer: Annotated[Name, DRIVEN, About("the name of the call, and of the buffer it gets")] = ""
     size: Annotated[int, About("the size in bytes")]
@@ -88,7 +88,7 @@ class Allocated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deallocate(Call):
-    """A buffer is given back (semantics.md 3.7)."""
+    """A buffer is given back (standard 3.7)."""
 
     buffer: Annotated[Name, About("the buffer")]
     size: Annotated[Count | Absent, RECORDED, About("the size that is given back, in bytes")] = (
@@ -98,7 +98,7 @@ class Deallocate(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued(Call):
-    """How many threads wait is asked for (semantics.md 3.9)."""
+    """How many threads wait is asked for (standard 3.9)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,7 @@ class LedgerPool:
         self._reset(_CLOSE_TO_NOTHING)
 
     def in_domain(self, size: int) -> bool:
-        """Tell whether a pool can ever lend `size` bytes (semantics.md 3.1)."""
+        """Tell whether a pool can ever lend `size` bytes (standard 3.1)."""
         return 0 <= size <= self._total
 
     def waiting(self) -> tuple[CallId, ...]:

@@ -1,6 +1,6 @@
 """The model of a buffer pool for the general search of small histories: loans and waiting calls.
 
-The order of service and the lengths of waits are left out (semantics.md 3.2, 3.9).
+The order of service and the lengths of waits are left out (standard 3.2, 3.9).
 """
 
 from collections.abc import Iterable

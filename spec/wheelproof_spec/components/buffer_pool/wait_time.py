@@ -1,4 +1,4 @@
-"""The oracle's account of how long calls have waited for memory (semantics.md 3.11).
+"""The oracle's account of how long calls have waited for memory (standard 3.11).
 
 A call may have waited once from its beginning to its end, or several times, so only bounds of the
 counted time are known while it waits. The implementation chooses the windows of the ratio, which

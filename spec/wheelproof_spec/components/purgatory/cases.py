@@ -1,6 +1,6 @@
 """The cases of the purgatory: from Kafka's own tests, from the rules, and random ones.
 
-The sources are semantics.md 5 and 2.
+The sources are standard 7 and 2.
 """
 
 from collections.abc import Sequence

@@ -56,7 +56,7 @@ class PurgatoryConfig(Config):
     wheel_size: Annotated[Positive, DRIVEN, About("buckets a wheel of its timer")] = 20
     start_ms: Annotated[Time, About("what a virtual clock shows first, in ms; 0 if absent")] = 0
     purge_interval: Annotated[
-        Count, About("operations that are done and may stay watched (semantics.md 2.10)")
+        Count, About("operations that are done and may stay watched (standard 2.10)")
     ] = 1_000
     lateness_ms: Annotated[
         Count | Absent,
@@ -100,7 +100,7 @@ class PurgatoryConfig(Config):
         RECORDED,
         About(
             "what becomes of what `cancel_for_key` returns: it is never completed (`operation`), "
-            "or only its time-out is cancelled (`timeout`, the default; semantics.md 2.9)"
+            "or only its time-out is cancelled (`timeout`, the default; standard 2.9)"
         ),
     ] = ABSENT
 
@@ -115,7 +115,7 @@ PREDICATES_TOO = replace(REFERENCE_CLAIMS, predicates="recorded")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TryCompleteElseWatch(Call):
-    """A new operation is handed in (semantics.md 2.4)."""
+    """A new operation is handed in (standard 2.4)."""
 
     operation: Annotated[Name, About("the operation, whose name does not repeat")]
     delay_ms: Annotated[Time, About("when it expires, in ms from now")]
@@ -134,28 +134,28 @@ class SetCondition(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Satisfy(Call):
-    """The caller makes the predicate of an operation true (semantics.md 2.6)."""
+    """The caller makes the predicate of an operation true (standard 2.6)."""
 
     operation: Annotated[Name, About("the operation")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckAndComplete(Call):
-    """The operations of a key are tried (semantics.md 2.6)."""
+    """The operations of a key are tried (standard 2.6)."""
 
     key: Annotated[Name, About("the key")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForceComplete(Call):
-    """An operation that was handed in is completed (semantics.md 2.1)."""
+    """An operation that was handed in is completed (standard 2.1)."""
 
     operation: Annotated[Name, About("the operation")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancelForKey(Call):
-    """The operations that wait for a key are cancelled (semantics.md 2.9)."""
+    """The operations that wait for a key are cancelled (standard 2.9)."""
 
     key: Annotated[Name, About("the key")]
 
@@ -176,7 +176,7 @@ class OnComplete(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnExpiration(Call):
-    """on_expiration runs (semantics.md 2.2)."""
+    """on_expiration runs (standard 2.2)."""
 
     operation: Annotated[Name, About("the operation")]
 
@@ -193,7 +193,7 @@ class AwaitSubmitted(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shutdown(Call):
-    """The purgatory is shut down (semantics.md 2.11)."""
+    """The purgatory is shut down (standard 2.11)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The oracle's purgatory: operations, their conditions, their time-outs and their keys.
 
 It follows an implementation call by call and judges whether the contract allows each observation.
-An operation completes exactly once (semantics.md 2.1 - 2.10): when a trigger of one of its keys
+An operation completes exactly once (standard 2.1 - 2.10): when a trigger of one of its keys
 finds one of its conditions true, or when its time-out expires. TLA+: DelayedOperation.
 """
 
@@ -110,7 +110,7 @@ class OraclePurgatory:
     # Calls
 
     def _hand_in(self, call: TryCompleteElseWatch, seen: PurgatoryObservation) -> Violation | None:
-        """Judge try_complete_else_watch of a new operation (semantics.md 2.4)."""
+        """Judge try_complete_else_watch of a new operation (standard 2.4)."""
         name, holds = call.operation, self._holds(call.conditions)
         self._handed_in.add(name)
         if not holds:
@@ -135,7 +135,7 @@ class OraclePurgatory:
         )
 
     def _cancel(self, key: Key, seen: PurgatoryObservation) -> Violation | None:
-        """Judge cancel_for_key (semantics.md 2.9)."""
+        """Judge cancel_for_key (standard 2.9)."""
         waiting = [name for name, watched in self._alive.items() if key in watched.keys]
         violation = self._observe((), seen) or self._judge_cancelled(key, waiting, seen.cancelled)
         for name in waiting:
@@ -222,7 +222,7 @@ class OraclePurgatory:
                 return clause.broken(
                     f"{name}, due at {due_ms} ms, expires before who is due later",
                     f"it did after who was due at {last_ms} ms",
-                    "time-outs expire in the order of their due times (semantics.md 1.9)",
+                    "time-outs expire in the order of their due times (standard 1.9)",
                 )
             last_ms = due_ms
         return None
@@ -236,7 +236,7 @@ class OraclePurgatory:
             f"{first}, due at {self._due_ms[first]} ms, has expired when the advance to "
             f"{self.now_ms} ms returns",
             f"expired: {_names(expired)}",
-            "nothing that is due is left behind by an advance (semantics.md 1.18)",
+            "nothing that is due is left behind by an advance (standard 1.18)",
         )
 
     def _judge_cancelled(

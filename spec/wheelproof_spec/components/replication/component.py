@@ -95,7 +95,7 @@ class ReplicationConfig(Config):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BecomeLeader(Call):
-    """Lead a partition in a new epoch (semantics.md 2.16)."""
+    """Lead a partition in a new epoch (standard 5.4)."""
 
     partition: _Partition
     leader_epoch: _Epoch
@@ -105,7 +105,7 @@ class BecomeLeader(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BecomeFollower(Call):
-    """Follow another broker in a new epoch (semantics.md 2.16)."""
+    """Follow another broker in a new epoch (standard 5.4)."""
 
     partition: _Partition
     leader_epoch: _Epoch
@@ -114,14 +114,14 @@ class BecomeFollower(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopReplica(Call):
-    """Forget a partition and its log (semantics.md 2.16)."""
+    """Forget a partition and its log (standard 5.4)."""
 
     partition: _Partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncateAsFollower(Call):
-    """Drop the records of a followed partition from an offset on (semantics.md 2.16)."""
+    """Drop the records of a followed partition from an offset on (standard 5.4)."""
 
     partition: _Partition
     offset: Annotated[int, About("the new end of the log")]
@@ -129,7 +129,7 @@ class TruncateAsFollower(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaybeShrinkInSync(Call):
-    """Drop replicas that have fallen behind from every in-sync set (semantics.md 2.16)."""
+    """Drop replicas that have fallen behind from every in-sync set (standard 5.4)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ class PartitionRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendRecords(Call):
-    """A produce request: append, and answer as soon as `required_acks` says (semantics.md 2.13)."""
+    """A produce request: append, and answer as soon as `required_acks` says (standard 5.1)."""
 
     request: _Request
     required_acks: Annotated[int, About("-1: all in-sync replicas; 0 or 1: the leader alone")]
@@ -180,9 +180,9 @@ class FetchPartition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchMessages(Call):
-    """A fetch request: answer as soon as there is enough, or no more to come (semantics.md 2.14).
+    """A fetch request: answer as soon as there is enough, or no more to come (standard 5.2).
 
-    A follower's fetch also tells the end of its log (semantics.md 2.15).
+    A follower's fetch also tells the end of its log (standard 5.3).
     """
 
     request: _Request
@@ -204,7 +204,7 @@ class PartitionProduceResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProduceResponse(Call):
-    """A produce request is answered (semantics.md 2.13)."""
+    """A produce request is answered (standard 5.1)."""
 
     request: _Request
     partitions: Annotated[tuple[PartitionProduceResponse, ...], About("by partition")]
@@ -222,7 +222,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadLog(Call):
-    """A whole log is read, but not by a follower or a consumer (semantics.md 2.16)."""
+    """A whole log is read, but not by a follower or a consumer (standard 5.4)."""
 
     partition: _Partition
 
@@ -267,7 +267,7 @@ class PartitionFetchResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchResponse(Call):
-    """A fetch request is answered (semantics.md 2.14)."""
+    """A fetch request is answered (standard 5.2)."""
 
     request: _Request
     partitions: Annotated[tuple[PartitionFetchResponse, ...], About("by partition")]
@@ -315,7 +315,7 @@ class ReplicationClause(Clause):
     ANSWERED_WHEN_IT_CAN_BE = (
         "Replication.AnsweredWhenItCanBe",
         Said(
-            rule="2.13 - 2.15",
+            rule="5.1 - 5.3",
             promise=(
                 "Whoever can be answered is answered by the call that makes it so, or when its "
                 "time is over."
@@ -325,14 +325,14 @@ class ReplicationClause(Clause):
     NOT_ANSWERED_BEFORE = (
         "Replication.NotAnsweredBefore",
         Said(
-            rule="2.13, 2.14",
+            rule="5.1, 5.2",
             promise="Nobody is answered before there is a reason, or the time is over.",
         ),
     )
     ANSWER_IS_RIGHT = (
         "Replication.AnswerIsRight",
         Said(
-            rule="2.13, 2.14, 2.16",
+            rule="5.1, 5.2, 5.4",
             promise=(
                 "An answer says what the log, its leader and its replicas were at some moment; "
                 "what is acknowledged is in the log, and its replicas have it."
@@ -349,7 +349,7 @@ class ReplicationClause(Clause):
     )
     KEEPS_TO_ITS_DOMAIN = (
         "Replication.KeepsToItsDomain",
-        Said(rule="2.16", promise="What lies outside the domain is refused, and nothing else."),
+        Said(rule="5.4", promise="What lies outside the domain is refused, and nothing else."),
     )
 
 

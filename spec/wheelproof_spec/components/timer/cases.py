@@ -1,6 +1,6 @@
 """The cases of the timer: from Kafka's own tests, from known defects of timers, and random ones.
 
-The sources of the named cases are semantics.md 5 and known defects of such timers: an overflow task
+The sources of the named cases are standard 7 and known defects of such timers: an overflow task
 that runs early, a bucket at the cursor that is a full turn late, a clock that stands still.
 """
 

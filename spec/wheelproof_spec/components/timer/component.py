@@ -62,7 +62,7 @@ class TimerConfig(Config):
         RECORDED,
         About(
             "for traces: whether buckets are polled under the write lock (`reference`, the "
-            "default) or the first one before it (semantics.md 1.5)"
+            "default) or the first one before it (standard 1.5)"
         ),
     ] = ABSENT
 
@@ -73,7 +73,7 @@ class TimerConfig(Config):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Add(Call):
-    """A task is added, again if it was added before (semantics.md 1.2, 1.12)."""
+    """A task is added, again if it was added before (standard 1.2, 1.12)."""
 
     task: Annotated[Name, About("the task")]
     delay_ms: Annotated[Time, About("its delay in ms; negative means at once")]
@@ -81,7 +81,7 @@ class Add(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancel(Call):
-    """A task is cancelled; no effect if it does not wait (semantics.md 1.10)."""
+    """A task is cancelled; no effect if it does not wait (standard 1.10)."""
 
     task: Annotated[Name, About("the task")]
 
@@ -102,7 +102,7 @@ class Run(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size(Call):
-    """The number of waiting tasks is asked for (semantics.md 1.14)."""
+    """The number of waiting tasks is asked for (standard 1.14)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ class TimerExpectation:
         About("the tasks that ran since the last step that says which ran, in order"),
     ] = None
     any_order: Annotated[
-        bool | None, About("whether their order is open (semantics.md 1.9); false if absent")
+        bool | None, About("whether their order is open (standard 1.9); false if absent")
     ] = None
     cancelled: Annotated[bool | None, About("what cancel answers")] = None
     size: Annotated[int | None, About("what size answers")] = None

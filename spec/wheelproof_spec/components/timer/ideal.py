@@ -1,6 +1,6 @@
 """Two timers that keep a contract exactly: one runs a due task at once, one in the next advance.
 
-All timers of the contract lie between these two (semantics.md 1.7): an answer that both give is
+All timers of the contract lie between these two (standard 1.7): an answer that both give is
 fixed, any other answer is open. Both are the oracle's timer, and run the tasks that it has as due.
 """
 

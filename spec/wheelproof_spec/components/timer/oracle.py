@@ -83,7 +83,7 @@ class HeapTimer(Generic[TaskKey]):
         heapq.heappush(self._heap, (due_ms, self._adds, task))
 
     def cancel(self, task: TaskKey) -> bool:
-        """Cancel `task` and tell whether it was waiting (semantics.md 1.10)."""
+        """Cancel `task` and tell whether it was waiting (standard 1.10)."""
         return self._waiting.pop(task, None) is not None
 
     def advance_to(self, time_ms: int) -> None:
@@ -91,14 +91,14 @@ class HeapTimer(Generic[TaskKey]):
         self._now_ms = max(self._now_ms, time_ms)
 
     def size(self) -> int:
-        """Return the number of waiting tasks (semantics.md 1.14)."""
+        """Return the number of waiting tasks (standard 1.14)."""
         return len(self._waiting)
 
     def observe(self, fired: Sequence[TaskKey], *, advanced: bool) -> Violation | None:
         """Record and judge the tasks that ran during the last call, in the order in which they ran.
 
         `advanced` says that the call was an advance that has returned: then no task that is due may
-        be left (semantics.md 1.18). Returns the first violation, or None.
+        be left (standard 1.18). Returns the first violation, or None.
         """
         last_due_ms: int | None = None
         for task in fired:
@@ -200,7 +200,7 @@ class TimerOracle:
                 )
 
     def judge_refusal(self, call: TimerCall, refusal: RefusedError) -> Violation:
-        """Return the violation by the refusal of a call of the domain (semantics.md 1.17)."""
+        """Return the violation by the refusal of a call of the domain (standard 1.17)."""
         self._tally.tests(TimerClause.ACCEPTS_ITS_DOMAIN)
         return unexpected_refusal(TimerClause.ACCEPTS_ITS_DOMAIN, call, refusal)
 

@@ -50,7 +50,7 @@ class Level:
 
 
 def levels(config: TimerConfig, now_ms: int, due_ms: Mapping[str, int]) -> tuple[Level, ...]:
-    """Return the wheels that hold the tasks, at least one (semantics.md 1.3, 1.4)."""
+    """Return the wheels that hold the tasks, at least one (standard 1.3, 1.4)."""
     size = max(config.wheel_size, 2)
     left = dict(due_ms)
     tick_ms = config.tick_ms

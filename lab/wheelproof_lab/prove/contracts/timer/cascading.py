@@ -1,4 +1,4 @@
-"""Theorems about clock advances and the re-insertion of bucket entries (semantics.md 1.4 - 1.8).
+"""Theorems about clock advances and the re-insertion of bucket entries (standard 1.4 - 1.8).
 
 Each function is a theorem: if its preconditions hold, its postcondition holds. A level has the tick
 `tick_ms`; the level above it has the tick `tick_ms * wheel_size`. All times are in milliseconds.
@@ -90,7 +90,7 @@ def clocks_of_two_levels_agree(time_ms: int, tick_ms: int, wheel_size: int) -> i
     """Return the clock of the level above, which is given this level's truncated clock.
 
     Truncating twice is truncating once, hence
-    current_time_l = floor(current_time_0 / tick_l) * tick_l (semantics.md 1.18).
+    current_time_l = floor(current_time_0 / tick_l) * tick_l (standard 1.18).
 
     pre: tick_ms > 0
     pre: wheel_size > 0

@@ -1,4 +1,4 @@
-"""Theorems about the choice of the level and the number of levels (semantics.md 1.3).
+"""Theorems about the choice of the level and the number of levels (standard 1.3).
 
 Each function is a theorem: if its preconditions hold, its postcondition holds. All times are in
 milliseconds; every level's clock is the clock of level 0, truncated to the level's own tick.

@@ -1,4 +1,4 @@
-"""Theorems about putting an entry into a bucket (semantics.md 1.3, 1.8, 1.18).
+"""Theorems about putting an entry into a bucket (standard 1.3, 1.8, 1.18).
 
 Each function is a theorem: if its preconditions hold, its postcondition holds. All times are in
 milliseconds; tick and wheel size are any positive integers. A clock that has to stand on a tick is
@@ -58,7 +58,7 @@ def queued_bucket_keeps_its_key(
     The waiting bucket stands for tick turn * size + position and is `left` ticks ahead of the
     clock: less than a turn when it was queued, and less since then. The new entry's tick is `ahead`
     ticks ahead of the clock. If both use the same bucket, both have the same virtual id: the key of
-    a queued bucket never changes (semantics.md 1.18).
+    a queued bucket never changes (standard 1.18).
 
     pre: 0 <= position < wheel_size
     pre: 0 < left < wheel_size
@@ -74,7 +74,7 @@ def bucket_under_the_clock_stays_empty(
     """Return the bucket of an entry whose tick is `ahead` of the clock's, within one turn.
 
     It is never the bucket of the tick that the clock stands on. So a bucket whose entries are put
-    back into the wheel gets none of them again, and its flush ends (semantics.md 1.6).
+    back into the wheel gets none of them again, and its flush ends (standard 1.6).
 
     pre: 0 <= position < wheel_size
     pre: 0 < ahead < wheel_size

@@ -1,4 +1,4 @@
-"""Judges the outcomes, the times and the order of callbacks (semantics.md 4.5, 4.11)."""
+"""Judges the outcomes, the times and the order of callbacks (standard 4.5, 4.11)."""
 
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.results.tally import Tally
@@ -88,7 +88,7 @@ class Callbacks:
             return AccumulatorClause.OFFSET_OR_ERROR.broken(
                 "an offset or an error",
                 f"offset {value.offset}, error {value.error}",
-                "a record either has its place or has failed (semantics.md 4.11)",
+                "a record either has its place or has failed (standard 4.11)",
             )
         outcome = self._judge_outcome(record, value)
         return violation or outcome
@@ -104,7 +104,7 @@ class Callbacks:
             f"{earlier.name!r} is called back before {record.name!r}",
             f"{record.name!r} is called back, {earlier.name!r} is not",
             f"the append of {earlier.name!r} had returned when that of {record.name!r} "
-            "began, in the same partition (semantics.md 4.11)",
+            "began, in the same partition (standard 4.11)",
         )
 
     def _is_early(self, record: Record, value: Callback) -> Violation | None:
@@ -119,7 +119,7 @@ class Callbacks:
         return AccumulatorClause.EXPIRES_IN_TIME.broken(
             f"{record.name!r} does not expire before its batch is {timeout_ms} ms old",
             f"it expires, {age_ms} ms old at most",
-            "a batch expires when its delivery timeout has passed (semantics.md 4.5)",
+            "a batch expires when its delivery timeout has passed (standard 4.5)",
         )
 
     def _judge_outcome(self, record: Record, value: Callback) -> Violation | None:
@@ -155,7 +155,7 @@ def _wrongly(name: str, observed: str) -> Violation:
     return AccumulatorClause.COMPLETES_ONCE.broken(
         f"one callback of {name!r}, after its append began, unless that is refused",
         observed,
-        "callbacks run exactly once (semantics.md 4.11)",
+        "callbacks run exactly once (standard 4.11)",
     )
 
 
@@ -163,5 +163,5 @@ def _wrong_outcome(record: Record, batch: str, expected: str, observed: str) -> 
     return AccumulatorClause.RIGHT_OUTCOME.broken(
         expected,
         observed,
-        f"{record.name!r} gets the result of batch {batch!r} plus its place (semantics.md 4.11)",
+        f"{record.name!r} gets the result of batch {batch!r} plus its place (standard 4.11)",
     )

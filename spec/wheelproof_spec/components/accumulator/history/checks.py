@@ -1,4 +1,4 @@
-"""Judges the answers to `ready`, as far as the history determines them (semantics.md 4.2).
+"""Judges the answers to `ready`, as far as the history determines them (standard 4.2).
 
 A batch was made before the append of any of its records returned, and after the append of the
 oldest record that it can hold began. These two bounds say how long the batch has waited.
@@ -142,4 +142,4 @@ class Checks:
 
 
 def _wrong(clause: AccumulatorClause, expected: str, observed: str, reason: str) -> Violation:
-    return clause.broken(expected, observed, f"{reason} (semantics.md 4.2)")
+    return clause.broken(expected, observed, f"{reason} (standard 4.2)")

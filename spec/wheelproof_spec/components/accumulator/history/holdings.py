@@ -1,6 +1,6 @@
 """Bounds on the memory that records hold, and on the number of incomplete records.
 
-A history does not show exactly when they decrease, so bounds are judged (semantics.md 3.9).
+A history does not show exactly when they decrease, so bounds are judged (standard 3.9).
 """
 
 from wheelproof_spec.base.history.bounds import Bounds
@@ -63,7 +63,7 @@ class Holdings:
         return AccumulatorClause.MEMORY_IS_CONSERVED.broken(
             f"at most {self._total} bytes are held",
             f"the batches that have not ended hold {self._memory.least} bytes at least",
-            "the memory of a batch is given back when the batch has ended (semantics.md 3.9)",
+            "the memory of a batch is given back when the batch has ended (standard 3.9)",
         )
 
     def refused(self, record: Record, *, exhausted: bool) -> Violation | None:
@@ -80,7 +80,7 @@ class Holdings:
             f"{record.name!r} is accepted",
             "refused because memory is exhausted",
             f"with what it needs itself at most {seen[1]} of {self._total} bytes can have "
-            "been held, and nobody else asked for any (semantics.md 3.2)",
+            "been held, and nobody else asked for any (standard 3.2)",
         )
 
     def lost(self, record: Record) -> None:
@@ -141,7 +141,7 @@ class Holdings:
         return AccumulatorClause.MEMORY_IS_CONSERVED.broken(
             f"{least} to {most} bytes are available",
             f"{available} bytes",
-            "what is available and what batches hold add up to the total (semantics.md 3.9)",
+            "what is available and what batches hold add up to the total (standard 3.9)",
         )
 
     def judge_incomplete(self, call: int, *, yes: bool) -> Violation | None:
@@ -154,14 +154,14 @@ class Holdings:
             return AccumulatorClause.NOTHING_IS_LEFT.broken(
                 "no batch is incomplete",
                 "there is one",
-                "every record that was appended has been called back (semantics.md 4.7)",
+                "every record that was appended has been called back (standard 4.7)",
             )
         if yes or least == 0:
             return None
         return AccumulatorClause.COMPLETES_ONCE.broken(
             "a batch is incomplete",
             "there is none",
-            f"{least} records at least were accepted, and not called back (semantics.md 4.11)",
+            f"{least} records at least were accepted, and not called back (standard 4.11)",
         )
 
     def _settle(self, record: Record) -> None:

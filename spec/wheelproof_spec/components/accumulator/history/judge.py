@@ -1,4 +1,4 @@
-"""Judges the history of a record accumulator, event by event (semantics.md 4)."""
+"""Judges the history of a record accumulator, event by event (standard 4)."""
 
 from collections import Counter
 
@@ -203,7 +203,7 @@ class AccumulatorHistoryJudge:
         return AccumulatorClause.REFUSES_AFTER_CLOSE.broken(
             f"the append of {record.name!r} is refused",
             "it is accepted",
-            "close had returned before it began (semantics.md 4.1, 4.9)",
+            "close had returned before it began (standard 4.1, 4.9)",
         )
 
     def _refuse(self, record: Record, op: HistoryOp[object]) -> Violation | None:
@@ -227,7 +227,7 @@ class AccumulatorHistoryJudge:
             return clause.broken(
                 f"the append of {record.name!r} waits for memory as long as it may",
                 "refused earlier because memory is exhausted",
-                "a time-out lasts at least its limit (semantics.md 3.3, 5)",
+                "a time-out lasts at least its limit (standard 3.3, 7)",
             )
         return violation
 
@@ -341,7 +341,7 @@ class AccumulatorHistoryJudge:
             f"{late.name!r} expires: its delivery timeout has passed",
             "a look for late batches returns, and it was not called back",
             f"its append had returned {self._config.delivery_timeout_ms} ms and more before the "
-            "look before this one returned (semantics.md 4.5)",
+            "look before this one returned (standard 4.5)",
         )
 
     def _end_flush(self, asked: HistoryOp[object]) -> Violation | None:
@@ -353,7 +353,7 @@ class AccumulatorHistoryJudge:
         return AccumulatorClause.FLUSH_WAITS.broken(
             f"{first.name!r} is called back before the flush returns",
             "the flush returns, and it was not",
-            "its append had returned when the flush began (semantics.md 4.8)",
+            "its append had returned when the flush began (standard 4.8)",
         )
 
     def _judge_flushing(self, call: int, *, yes: bool) -> Violation | None:
@@ -364,7 +364,7 @@ class AccumulatorHistoryJudge:
         return AccumulatorClause.FLUSH_ENDS.broken(
             "no thread flushes",
             "a flush is in progress",
-            "every flush that had begun is over (semantics.md 4.8)",
+            "every flush that had begun is over (standard 4.8)",
         )
 
     def _respond(self, name: str, index: int) -> Violation | None:

@@ -1,4 +1,4 @@
-"""Judges what drains take from the queues, and the order (semantics.md 4.3 - 4.6)."""
+"""Judges what drains take from the queues, and the order (standard 4.3 - 4.6)."""
 
 import heapq
 from collections.abc import Mapping
@@ -86,7 +86,7 @@ class Queues:
                     taken.batch,
                     f"at most one batch of {taken.partition!r}",
                     "a second one",
-                    "a drain takes the head of each queue (semantics.md 4.3)",
+                    "a drain takes the head of each queue (standard 4.3)",
                 )
             partitions.add(taken.partition)
             first = first or violation
@@ -122,7 +122,7 @@ class Queues:
                 taken.batch,
                 f"no batch of {taken.partition!r}",
                 "one of a muted partition",
-                "mute had returned when the drain began (semantics.md 4.4)",
+                "mute had returned when the drain began (standard 4.4)",
             )
         batch = self._batches.get(taken.batch)
         if batch is None or not batch.in_flight:

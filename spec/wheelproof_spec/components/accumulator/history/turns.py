@@ -1,4 +1,4 @@
-"""Judges whether each partition of a node gets its turn in drains (semantics.md 4.3)."""
+"""Judges whether each partition of a node gets its turn in drains (standard 4.3)."""
 
 from collections import Counter
 
@@ -72,7 +72,7 @@ class Turns:
             return AccumulatorClause.DRAINS_THE_HEADS.broken(
                 f"the drain takes the head of {passed[0]!r}",
                 "it takes nothing",
-                "a record waits there, and the first batch is never too large (semantics.md 4.3)",
+                "a record waits there, and the first batch is never too large (standard 4.3)",
             )
         self._tests(AccumulatorClause.DRAIN_IS_FAIR)
         before = counts if led == call.partitions else {}
@@ -83,7 +83,7 @@ class Turns:
                 return AccumulatorClause.DRAIN_IS_FAIR.broken(
                     f"{partition!r} has its turn among {list(call.partitions)}",
                     f"it was passed over {count} times, last for {sorted(taken, key=str)}",
-                    "a drain begins where the last one of its node has stopped (semantics.md 4.3)",
+                    "a drain begins where the last one of its node has stopped (standard 4.3)",
                 )
         return None
 

@@ -111,7 +111,7 @@ class Rules:
         return self.memory_for(size) > self.config.total_memory
 
     def is_backing_off(self, batch: Batch, now_ms: int) -> bool | None:
-        """Tell whether it is too early for the next attempt (semantics.md 4.2)."""
+        """Tell whether it is too early for the next attempt (standard 4.2)."""
         if not batch.attempts:
             return False
         over = self._is_over(now_ms - batch.last_attempt_ms, self._backoff_ms(batch))
@@ -128,7 +128,7 @@ class Rules:
         return self._is_over(now_ms - batch.last_attempt_ms, self.config.linger_ms)
 
     def is_late(self, batch: Batch, now_ms: int) -> bool | None:
-        """Tell whether a batch is to expire (semantics.md 4.5)."""
+        """Tell whether a batch is to expire (standard 4.5)."""
         timeout_ms = self.config.delivery_timeout_ms
         if not isinstance(timeout_ms, int):
             return False

@@ -1,7 +1,7 @@
 """The oracle's accumulator: the outcome of each record, and the appends and flushes that wait.
 
 It follows an implementation: after each call, once no thread can go on, it judges what was
-appended, drained and called back (semantics.md 4). TLA+: RecordAccumulator.
+appended, drained and called back (standard 4). TLA+: RecordAccumulator.
 """
 
 from collections.abc import Iterator

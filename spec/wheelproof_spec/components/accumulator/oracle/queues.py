@@ -130,7 +130,7 @@ class Queues:
         """Mute the partitions of the drain; return a partition that was passed over too often.
 
         As long as a node leads the same partitions, its drains pass over a drainable partition at
-        most once for each of the other partitions (semantics.md 4.3).
+        most once for each of the other partitions (standard 4.3).
         """
         taken = {drained.partition for drained in seen}
         led, counts = self._passes.get(call.node, ((), {}))
@@ -226,7 +226,7 @@ class Queues:
         return self.is_any_queued() or any(not batch.ended for batch in self.in_flight.values())
 
     def next_expiry_ms(self) -> int:
-        """Return when the oldest batch that has not ended expires (semantics.md 4.5)."""
+        """Return when the oldest batch that has not ended expires (standard 4.5)."""
         queued = (batch for queue in self._queues.values() for batch in queue)
         flying = (batch for batch in self.in_flight.values() if not batch.ended)
         return min(map(self.rules.expires_ms, (*queued, *flying)), default=NEVER_MS)
@@ -258,7 +258,7 @@ class Queues:
         """Tell whether a drain with `room` bytes left may stop at this partition.
 
         A drain may begin at any partition, and stops at the first head that does not fit. Later
-        heads stay in their queues, even smaller ones (semantics.md 4.3).
+        heads stay in their queues, even smaller ones (standard 4.3).
         """
         head = self._head(partition)
         if head is None or self.rules.is_backing_off(head, self.now_ms):

@@ -16,7 +16,7 @@ Wrong = Callable[[AccumulatorClause, str, str], Violation]
 
 @dataclass(slots=True)
 class Outlook:
-    """The readiness that the heads of all queues imply (semantics.md 4.2)."""
+    """The readiness that the heads of all queues imply (standard 4.2)."""
 
     nodes: set[int] = field(default_factory=set[int])
     """The nodes that are ready."""

@@ -1,4 +1,4 @@
-"""Reads the records of a request in Kafka's format v2, as a broker does (semantics.md 4.1)."""
+"""Reads the records of a request in Kafka's format v2, as a broker does (standard 4.1)."""
 
 from collections.abc import Iterator
 from io import BytesIO

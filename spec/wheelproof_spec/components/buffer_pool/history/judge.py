@@ -1,4 +1,4 @@
-"""Judges the history of a buffer pool by a sweep over its ledger (semantics.md 3).
+"""Judges the history of a buffer pool by a sweep over its ledger (standard 3).
 
 Between the return of `allocate` and the invocation of `deallocate` memory is lent for certain; from
 the invocation of `allocate` to the return of `deallocate` it may be lent. An order of effects that
@@ -296,7 +296,7 @@ class PoolHistoryJudge:
         return PoolClause.WAIT_IS_BOUNDED.broken(
             f"{request.size} bytes are waited for as long as that is allowed",
             f"refused {request.patient_until_ms - clock.high} ms earlier, or more",
-            "a time-out lasts at least its limit (semantics.md 3.3, 5)",
+            "a time-out lasts at least its limit (standard 3.3, 7)",
         )
 
     def _begin_return(self, call: int, value: Deallocate) -> None:

@@ -1,4 +1,4 @@
-"""The calls known to wait for a pool's memory, and calls that overtook them (semantics.md 3.10).
+"""The calls known to wait for a pool's memory, and calls that overtook them (standard 3.10).
 
 A history does not show when a thread begins to wait. But a look at the queue that counts all calls
 open during the look shows that all of them waited at one moment; later calls are behind them.

@@ -1,4 +1,4 @@
-"""Judges which operations cancel_for_key takes from a key (semantics.md 2.9)."""
+"""Judges which operations cancel_for_key takes from a key (standard 2.9)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -128,7 +128,7 @@ def _wrong(key: str, expected: str, observed: str) -> Violation:
     return PurgatoryClause.CANCELS_WHO_WAITS.broken(
         expected,
         observed,
-        f"cancel_for_key returns the operations that wait for {key!r} (semantics.md 2.9)",
+        f"cancel_for_key returns the operations that wait for {key!r} (standard 2.9)",
     )
 
 

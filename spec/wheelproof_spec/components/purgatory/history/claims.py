@@ -1,4 +1,4 @@
-"""Compares the answers of calls with their completions (semantics.md 2.1, 2.4, 2.6).
+"""Compares the answers of calls with their completions (standard 2.1, 2.4, 2.6).
 
 on_complete runs inside the call that completes the operation. If its process is inside a call that
 may complete it, it was that call; otherwise it was any call under way, or a time-out.
@@ -69,7 +69,7 @@ class Claims:
             return PurgatoryClause.ANSWERS_TRULY.broken(
                 f"force_complete of {name!r} completes it",
                 f"it was told that {name!r} is done, and a later {asked.f!r} completes it",
-                "that call began after force_complete had returned (semantics.md 2.1)",
+                "that call began after force_complete had returned (standard 2.1)",
             )
         if not isinstance(asked.value, CheckAndComplete) or operation.asked is None:
             return None
@@ -142,7 +142,7 @@ class Claims:
         return PurgatoryClause.COUNTS_COMPLETED.broken(
             f"check_and_complete of {key!r} answers {expected}",
             f"it answers {count}",
-            "so many operations were completed in this call (semantics.md 2.6)",
+            "so many operations were completed in this call (standard 2.6)",
         )
 
     def totals(self) -> Violation | None:
@@ -155,7 +155,7 @@ class Claims:
         return PurgatoryClause.COUNTS_COMPLETED.broken(
             f"the {self._completed} completions are answered for, each by one call or expiry",
             f"the calls and expiries answer for {self._answered}",
-            "whoever completes an operation is told so (semantics.md 2.1, 2.4, 2.6)",
+            "whoever completes an operation is told so (standard 2.1, 2.4, 2.6)",
         )
 
     def _free_since(self, index: int, key: str) -> int:
@@ -173,7 +173,7 @@ def _claimed_twice(operation: Operation) -> Violation:
     return PurgatoryClause.ANSWERS_TRULY.broken(
         f"one call claims to have completed {operation.name!r}, or it expires",
         "a second one does",
-        "force_complete lets one caller through (semantics.md 2.1)",
+        "force_complete lets one caller through (standard 2.1)",
     )
 
 

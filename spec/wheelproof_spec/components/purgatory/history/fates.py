@@ -1,4 +1,4 @@
-"""Judges why an operation ended: a reason, its time-out, or neither (semantics.md 2.1, 2.2)."""
+"""Judges why an operation ended: a reason, its time-out, or neither (standard 2.1, 2.2)."""
 
 import heapq
 from collections.abc import Iterable
@@ -97,7 +97,7 @@ class Fates:
             return PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION.broken(
                 f"on_expiration of {name!r} runs after on_complete",
                 "it never did",
-                "only its time-out can have completed it, and all is quiet (semantics.md 2.2)",
+                "only its time-out can have completed it, and all is quiet (standard 2.2)",
             )
         if operation.may_be_over:
             return None

@@ -1,4 +1,4 @@
-"""Bounds of the answers of `watched`, `num_delayed` and `num_keys` (semantics.md 2.6, 2.10).
+"""Bounds of the answers of `watched`, `num_delayed` and `num_keys` (standard 2.6, 2.10).
 
 A calm operation whose time-out is not due is surely counted. A done operation may be counted until
 a check, a cancel or a purge that began afterwards has removed it from the lists. Its time-out

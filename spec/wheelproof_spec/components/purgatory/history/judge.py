@@ -1,4 +1,4 @@
-"""Judges the history of a purgatory, event by event (semantics.md 2).
+"""Judges the history of a purgatory, event by event (standard 2).
 
 An operation is handed in once and ends once, so each promise is about one operation and the calls
 that came before or after it: no search is needed. Where an answer depends on an unrecorded order,
@@ -273,7 +273,7 @@ class PurgatoryHistoryJudge:
             return PurgatoryClause.COMPLETES_AT_MOST_ONCE.broken(
                 f"on_complete of {operation.name!r} runs once",
                 "it runs again",
-                "force_complete lets one caller through (semantics.md 2.1)",
+                "force_complete lets one caller through (standard 2.1)",
             )
         operation.completed, operation.completed_high = op.index, self._clock.high
         self._triggers.ended(operation)

@@ -1,7 +1,7 @@
 """Judges which operations must be done without waiting for their time-outs.
 
 An operation whose predicate was true before a check of one of its keys began, or before it was
-handed in, is completed by that call, or by an overlapping call (semantics.md 2.4 - 2.6). If it was
+handed in, is completed by that call, or by an overlapping call (standard 2.4 - 2.6). If it was
 handed in before a cancel of one of its keys began, it is completed by then, or cancelled (2.9). So
 it is done at the latest when no call is under way any more.
 """

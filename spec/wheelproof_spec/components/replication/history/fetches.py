@@ -1,4 +1,4 @@
-"""Judges the answers to fetch requests (semantics.md 2.14)."""
+"""Judges the answers to fetch requests (standard 5.2)."""
 
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush

@@ -1,4 +1,4 @@
-"""Judges the answers to produce requests (semantics.md 2.13)."""
+"""Judges the answers to produce requests (standard 5.1)."""
 
 from collections.abc import Iterator
 

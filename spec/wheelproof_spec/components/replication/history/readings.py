@@ -1,4 +1,4 @@
-"""Compares the answer to a fetch with the known log that the fetch has read (2.14)."""
+"""Compares the answer to a fetch with the known log that the fetch has read (5.2)."""
 
 from dataclasses import dataclass
 

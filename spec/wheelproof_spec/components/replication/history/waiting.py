@@ -1,4 +1,4 @@
-"""Judges whether every request is answered that can be (semantics.md 2.13 - 2.15).
+"""Judges whether every request is answered that can be (standard 5.1 - 5.3).
 
 The lower bounds of a partition show which requests can be answered. They must be answered once all
 calls are over that may be answering them, unless they may have expired before.

@@ -67,7 +67,7 @@ class _Fetch:
 class ReplicationLedger:
     """A broker that gives, right after each call, all answers that the call makes possible.
 
-    The rules are semantics.md 2.13 to 2.17. It judges one case after another.
+    The rules are standard 5.1 - 5.5. It judges one case after another.
     """
 
     def __init__(self, profile: str, tally: Tally) -> None:
@@ -347,7 +347,7 @@ class ReplicationLedger:
         return not waiting.pending
 
     def _has_enough(self, waiting: _Fetch) -> bool:
-        """Tell whether there is enough, or the fetch need not wait otherwise (rule 2.14)."""
+        """Tell whether there is enough, or the fetch need not wait otherwise (rule 5.2)."""
         call, enough = waiting.request, 0
         for fetched in call.partitions:
             known, begin = (

@@ -1,6 +1,6 @@
 """One partition of the oracle's broker: its log, its leader, and the ends of its followers.
 
-The rules are semantics.md 2.13 to 2.17.
+The rules are standard 5.1 - 5.5.
 """
 
 from collections.abc import Collection

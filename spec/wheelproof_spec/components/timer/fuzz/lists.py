@@ -2,7 +2,7 @@
 
 It puts far more contention on one entry than a timer does, where a move between two lists is rare.
 After each burst every list is flushed, which shows whether the links, the counter and the entries
-agree (semantics.md 1.6, 1.13, 1.18).
+agree (standard 1.6, 1.13, 1.18).
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Adders, cancellers and an advancing thread on a real SystemTimer: the machine `timer`.
 
 Each burst of concurrent calls is recorded; then the history judge decides whether the contract
-allows it (semantics.md 1.2, 1.5, 1.10 - 1.13, 1.18). With real threads the machine also fuzzes the
+allows it (standard 1.2, 1.5, 1.10 - 1.13, 1.18). With real threads the machine also fuzzes the
 timer's lists, under more contention. It can also run under the controlled runtime.
 """
 

@@ -1,4 +1,4 @@
-"""The order in which the tasks of a timer run, as far as a history shows it (semantics.md 1.9)."""
+"""The order in which the tasks of a timer run, as far as a history shows it (standard 1.9)."""
 
 import heapq
 

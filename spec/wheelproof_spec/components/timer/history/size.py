@@ -1,4 +1,4 @@
-"""The possible answers of `size` while other calls are under way (semantics.md 1.11, 1.14)."""
+"""The possible answers of `size` while other calls are under way (standard 1.11, 1.14)."""
 
 import heapq
 

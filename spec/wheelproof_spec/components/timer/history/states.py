@@ -191,7 +191,7 @@ class TaskStates:
         """Add the states that are possible since the last event; drop those that no longer are.
 
         A task whose add had returned before an advance began, and which was due then, was submitted
-        when the advance returned (semantics.md 1.18).
+        when the advance returned (standard 1.18).
         """
         self._close(submits=self._may_submit())
         self._drop_what_was_owed()

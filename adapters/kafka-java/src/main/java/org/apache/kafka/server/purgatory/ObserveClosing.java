@@ -15,7 +15,7 @@ import org.apache.kafka.server.util.timer.TimerTask;
 import wheelproof.kafka.KafkaVersion;
 
 /**
- * Shows what semantics.md says of tasks that raise, of threads, and of the order of closing, on
+ * Shows what docs/standard says of tasks that raise, of threads, and of the order of closing, on
  * Kafka's own classes: one JSON line.
  */
 final class ObserveClosing {
