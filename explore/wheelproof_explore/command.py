@@ -17,7 +17,7 @@ from typing import Protocol
 from wheelproof_explore.estimate import Progress as Reached
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.problems import InputRejectedError, OptionRejectedError
-from wheelproof_explore.instrument.loading import own_modules
+from wheelproof_explore.instrument.loading import packages_seen
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.substrates.substrate import SubstrateKind
@@ -25,7 +25,6 @@ from wheelproof_explore.tasks.plain import threading_program
 from wheelproof_explore.verdicts import Verdict
 
 GRAPH = "graph"
-NOTHING = "none"
 _ENGINES = ("optimal", "sample", "source", "brute")
 
 Tell = Callable[[str], None]
@@ -212,10 +211,9 @@ def imported(
     """Return the program that `module:attribute` or `file.py:attribute` names.
 
     A function is the main thread of a run, or sets one up; see `threading_program`. `instrument`
-    are the packages whose accesses are seen, its own modules if it is None, and nothing if it is
-    NOTHING; `accesses` is "steps" or "races". What a Program has of these stays, unless it is given
-    here. Raises InputRejectedError for a module that cannot be imported, and if it has no such
-    thing.
+    are the packages whose accesses are seen; see `packages_seen`. `accesses` is "steps" or "races".
+    What a Program has of these stays, unless it is given here. Raises InputRejectedError for a
+    module that cannot be imported, and if it has no such thing.
     """
     where, _, attribute = name.rpartition(":")
     remedy = "name a function and where it is, as module:function or file.py:function"
@@ -227,8 +225,6 @@ def imported(
         if where.endswith(".py") and not Path(loaded.__file__ or "").samefile(where):
             raise ImportError(f"a module {module} is in {loaded.__file__}; rename the file")
         found: object = getattr(loaded, attribute, None)
-        if not isinstance(found, Program) and instrument is None:
-            instrument = own_modules(module)
         program = _seen_program(name, found, instrument, accesses)
     except (Exception, SystemExit, GeneratorExit) as error:
         raise InputRejectedError(name, f"{type(error).__name__}: {error}", remedy) from error
@@ -242,17 +238,13 @@ def _seen_program(
 ) -> Program | None:
     if isinstance(found, Program):
         patched = found.patch_threading or instrument is not None
-        seen = found.instrument if instrument is None else _packages(instrument)
+        seen = found.instrument if instrument is None else packages_seen(found, instrument)
         steps = found.accesses_are_steps if accesses is None else accesses == "steps"
         return replace(
             found, name=name, patch_threading=patched, instrument=seen, accesses_are_steps=steps
         )
-    seen = _packages(instrument or ())
+    seen = packages_seen(found, instrument)
     return threading_program(name, found, seen, steps=bool(seen) and accesses != "races")
-
-
-def _packages(instrument: Sequence[str]) -> Sequence[str]:
-    return [package for package in instrument if package != NOTHING]
 
 
 def _module_of(where: str) -> str:

@@ -1,6 +1,7 @@
 """Exploring a program: the engine, the checks around it, and the result."""
 
 import hashlib
+import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -27,7 +28,7 @@ from wheelproof_explore.failures.problems import (
 from wheelproof_explore.fields.guarded_fields import verified_guards
 from wheelproof_explore.fields.plain_fields import watched
 from wheelproof_explore.instrument.accesses import NewlySharedError, Seeing
-from wheelproof_explore.instrument.loading import import_packages, instrumented
+from wheelproof_explore.instrument.loading import import_packages, instrumented, modules_seen
 from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.patched.threads import RosterNeededError, keeping_roster
 from wheelproof_explore.program import Program
@@ -143,8 +144,8 @@ def _explore_anew(
             return _explore(program, options, progress, seeing, roster=roster)
         except RosterNeededError:
             roster = True
-        except NewlySharedError:
-            # `seeing` knows the shared object from now on.
+        except (NewlySharedError, _NewModuleError):
+            # `seeing` knows the shared object from now on, and the module is loaded.
             continue
 
 
@@ -171,6 +172,10 @@ def _unseen(program: Program) -> str:
     return ""
 
 
+class _NewModuleError(Exception):
+    """A run has loaded a module whose accesses are to be seen; the next ones will see them."""
+
+
 class _Session:
     def __init__(
         self,
@@ -184,6 +189,7 @@ class _Session:
         self._program, self._seeing, self._roster = program, seeing, roster
         self._options = options
         self._progress = progress
+        self._loaded, self._modules = len(sys.modules), modules_seen(program.instrument)
         self.world = World(program, open_substrate(options.substrate))
         self._strategy: Strategy = _strategy(program, options)
         self._names = ClassNames(self.world)
@@ -359,10 +365,18 @@ class _Session:
         )
 
     def _take_note(self, analysis: Analysis) -> None:
+        self._require_no_new_module()
         execution, every = analysis.execution, self._options.check_every
         self._tally.note(execution, self._names, complete=self._strategy.complete)
         if not execution.runtime.cut and self._tally.runs % every == 1 % every:
             self._repeat(execution)
+
+    def _require_no_new_module(self) -> None:
+        """Raise _NewModuleError if the last run has loaded a module that it has to be seen in."""
+        if len(sys.modules) != self._loaded:
+            self._loaded = len(sys.modules)
+            if modules_seen(self._program.instrument) != self._modules:
+                raise _NewModuleError
 
     def _repeat(self, execution: Execution) -> None:
         """Repeat the run twice, and compare every step and all enabled steps."""

@@ -13,13 +13,16 @@ A failure raises an InterleavingError with the shrunk run. Its schedule string i
 """
 
 import os
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from wheelproof_explore.explorer import Engine, Options
 from wheelproof_explore.explorer import explore as run
+from wheelproof_explore.instrument.loading import packages_seen
 from wheelproof_explore.program import DEFAULT_SETTINGS, Program, Scenario, Settings, TimeMode
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.runs.schedule import belongs_to
@@ -42,6 +45,8 @@ __all__ = [
     "explore",
 ]
 
+Accesses = Literal["steps", "races"]
+"""What each access of shared state is: a step, or one of two that may race."""
 REPLAY = "WHEELPROOF_REPLAY"
 """The environment variable with a schedule string to repeat, for the program it belongs to."""
 
@@ -64,8 +69,8 @@ class InterleavingError(AssertionError):
 def explore(
     given: Callable[[], object],
     *,
-    instrument: Sequence[str] = (),
-    accesses_are_steps: bool = False,
+    instrument: Sequence[str] | None = None,
+    accesses: Accesses = "steps",
     settings: Settings = DEFAULT_SETTINGS,
     replay: str | None = None,
     max_runs: int | None = None,
@@ -76,10 +81,12 @@ def explore(
 ) -> Exploration:
     """Run `given` in every interleaving, and return what was found.
 
-    `instrument` names packages whose attributes, items and globals are seen; `samples` draws that
-    many runs with `seed` instead, `replay` repeats one; see `Options`. Raises ProgramRejectedError.
+    What your own code reads and writes is seen: all modules that are loaded and not installed, or
+    the packages that `instrument` names; ["none"] sees locks, queues and the like alone. Each such
+    access is a step, or with `accesses="races"` searched for data races. `samples` draws that many
+    runs with `seed` instead, `replay` repeats one; see `Options`. Raises ProgramRejectedError.
     """
-    program = _program(given, instrument, settings, steps=accesses_are_steps)
+    program = _program(given, instrument, settings, accesses)
     asked = os.environ.get(REPLAY)
     if asked is not None and belongs_to(program, asked):
         replay = asked
@@ -121,7 +128,7 @@ def every_interleaving(given: Callable[[], object]) -> Callable[[], None]:
 
 
 def check_drawn(
-    given: Callable[[], object], data: "DataObject", *, instrument: Sequence[str] = ()
+    given: Callable[[], object], data: "DataObject", *, instrument: Sequence[str] | None = None
 ) -> Exploration:
     """Make one run, of which Hypothesis draws the schedule; raises InterleavingError if it fails.
 
@@ -136,17 +143,37 @@ def check_drawn(
     def draw(choices: int) -> int:
         return data.draw(st.integers(0, choices - 1))
 
-    program = _program(given, instrument, DEFAULT_SETTINGS, steps=bool(instrument))
-    exploration = run(program, Options(strategy=DrawnStrategy(draw), shrink=False))
+    program = _program(given, instrument, DEFAULT_SETTINGS, "steps")
+    with _unexplained():
+        exploration = run(program, Options(strategy=DrawnStrategy(draw), shrink=False))
     if exploration.counterexample is not None:
         raise InterleavingError(exploration)
     return exploration
 
 
+@contextmanager
+def _unexplained() -> Generator[None]:
+    """Keep Hypothesis from tracing each line of the model checker, to explain a failure by it."""
+    tracer = sys.gettrace()
+    of = type(getattr(tracer, "__self__", None)).__module__
+    if not of.startswith("hypothesis."):
+        yield
+        return
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
+
+
 def _program(
-    given: Callable[[], object], instrument: Sequence[str], settings: Settings, *, steps: bool
+    given: Callable[[], object],
+    instrument: Sequence[str] | None,
+    settings: Settings,
+    accesses: Accesses,
 ) -> Program:
     name = f"{given.__module__}.{given.__qualname__}"
-    program = threading_program(name, given, instrument, steps=steps)
+    seen = packages_seen(given, instrument)
+    program = threading_program(name, given, seen, steps=bool(seen) and accesses == "steps")
     assert program is not None, "a function is a program"
     return replace(program, settings=settings)

@@ -23,13 +23,13 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 if TYPE_CHECKING:
     from wheelproof_explore.explorer import Options
-    from wheelproof_explore.program import PlainField, Program, Scenario, Settings
+    from wheelproof_explore.program import PlainField, Program, Settings
     from wheelproof_explore.result import Exploration
 
 
@@ -89,9 +89,8 @@ class Explore:
         self,
         build: "Callable[[], object]",
         *,
-        patch_threading: bool = False,
-        instrument: Sequence[str] = (),
-        accesses_are_steps: bool = False,
+        instrument: Sequence[str] | None = None,
+        accesses: Literal["steps", "races"] = "steps",
         settings: "Settings | None" = None,
         plain_fields: "Sequence[PlainField]" = (),
         replay: str | None = None,
@@ -101,31 +100,27 @@ class Explore:
     ) -> "Exploration":
         """Explore the program that `build` sets up, and return the result.
 
-        With `patch_threading` the program, or `build` itself as the main thread, uses `threading`.
-        Accesses in the packages that `instrument` names are searched for data races, or are steps.
-        The test fails with the table of the shrunk run if a run fails, and if the end is not
-        reached within `max_runs` (None: no bound). `replay` repeats the run of a schedule string
+        `build` returns a Scenario and says so, or is the main thread of a run itself. What your own
+        code reads and writes is seen; `instrument` names other packages, and ["none"] sees locks,
+        queues and the like alone. Each access is a step, or searched for data races. The test fails
+        with the table of the shrunk run if a run fails, and if the end is not reached within
+        `max_runs` (None: no bound). `replay` repeats the run of a schedule string
         instead, `samples` draws that many runs with `seed`: both only look for failures.
         """
         __tracebackhide__ = True
         from wheelproof_explore.explorer import explore as run
         from wheelproof_explore.failures.problems import ExploreError, missing_extra
-        from wheelproof_explore.program import DEFAULT_SETTINGS, Program
+        from wheelproof_explore.instrument.loading import packages_seen
+        from wheelproof_explore.program import DEFAULT_SETTINGS
         from wheelproof_explore.tasks.plain import threading_program
 
         name = self._node.rpartition("::")[2]
-        program = Program(
-            name=name,
-            summary="",
-            build=cast("Callable[[], Scenario]", build),
-            settings=settings or DEFAULT_SETTINGS,
-            plain_fields=plain_fields,
-        )
-        if patch_threading or instrument:
-            given = threading_program(name, build, instrument, steps=accesses_are_steps)
-            program = replace(
-                given or program, settings=program.settings, plain_fields=plain_fields
-            )
+        seen = packages_seen(build, instrument)
+        steps = bool(seen) and accesses == "steps"
+        program = threading_program(name, build, seen, steps=steps)
+        if program is None:
+            pytest.fail(f"{build!r} is no function", pytrace=False)
+        program = replace(program, settings=settings or DEFAULT_SETTINGS, plain_fields=plain_fields)
         try:
             options = self._options(program, replay, max_runs, samples, seed)
             exploration = run(program, options)

@@ -7,15 +7,24 @@ import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
+from itertools import compress
+from operator import is_
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
+from typing import cast
 
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.instrument.accesses import Seeing, seen
 from wheelproof_explore.instrument.rewriting import MARK, rewritten
 
-_OURS = ("wheelproof", "wheelproof_explore")
+OWN = "own"
+"""In the place of a package: whatever is loaded and is not installed, at the time of asking."""
+NOTHING = "none"
+"""In the place of a package: see locks, queues and the like alone."""
+_OURS = {
+    "wheelproof", "wheelproof_explore", "wheelproof_spec", "wheelproof_pipeline", "wheelproof_lab"
+}  # fmt: skip
 _STANDARD_LIBRARY = Path(str(inspect.__file__)).parent
 _PACKAGES = {"site-packages", "dist-packages"}
 """The names of folders that packages are installed into."""
@@ -33,10 +42,9 @@ def instrumented(program: str, packages: Sequence[str], seeing: Seeing) -> Gener
         if packages:
             stack.enter_context(seen(seeing))
         codes: _Known = {}
-        for package in packages:
-            for module in _modules(package):
-                codes |= _rewritten_codes(program, module)
-        for function in _functions() if codes else ():
+        for name in modules_seen(packages):
+            codes |= _rewritten_codes(program, sys.modules[name])
+        for function in _functions({file for file, _, _ in codes}):
             _replace(function, codes, stack)
         yield
 
@@ -47,6 +55,8 @@ def import_packages(program: str, packages: Sequence[str]) -> None:
     Raises ProgramRejectedError for a package that is not there.
     """
     for package in packages:
+        if package == OWN:
+            continue
         try:
             importlib.import_module(package)
         except Exception as error:
@@ -57,42 +67,41 @@ def import_packages(program: str, packages: Sequence[str]) -> None:
             ) from error
 
 
-def own_modules(name: str) -> tuple[str, ...]:
-    """Return the modules that belong with module `name`, which is imported: those of its folder.
-
-    That is the folder from which `import` finds it. What is installed belongs with nothing, and
-    neither do the model checker and the runtime that it controls.
-    """
-    module = sys.modules[name]
-    file = _source_file(module)
-    if file is None:
-        return (name,)
-    root = file.parents[name.count(".") + hasattr(module, "__path__")]
-    others = {
-        other
-        for other, loaded in list(sys.modules.items())
-        if other != "__main__"
-        and other.partition(".")[0] not in _OURS
-        and (source := _source_file(loaded)) is not None
-        and source.is_relative_to(root)
-    }
-    return name, *sorted(others - {name})
+def packages_seen(given: object, instrument: Sequence[str] | None) -> Sequence[str]:
+    """Return what is instrumented for the function `given`: its own code, if nothing is said."""
+    if instrument is not None:
+        return tuple(package for package in instrument if package != NOTHING)
+    while isinstance(given, partial):
+        given = given.func
+    home = getattr(given, "__module__", None) or type(given).__module__
+    return OWN, home
 
 
-def _source_file(module: ModuleType) -> Path | None:
-    """Return where a module's source is, if it is in Python and not installed."""
+def modules_seen(packages: Sequence[str]) -> frozenset[str]:
+    """Return the names of the loaded modules that `packages` names, OWN for the user's own."""
+    wanted = {package for package in packages if package != OWN}
+    return frozenset(
+        name
+        for name, module in list(sys.modules.items())
+        if (OWN in packages and _is_own(name, module))
+        or any(name == package or name.startswith(f"{package}.") for package in wanted)
+    )
+
+
+def _is_own(name: str, module: ModuleType) -> bool:
+    spec = getattr(module, "__spec__", None)
+    # Under `python -m` the main module has the name of its file in its specification alone.
+    called = getattr(spec, "name", None) or name
     file = getattr(module, "__file__", None)
-    if not isinstance(file, str) or not file.endswith(".py"):
-        return None
+    if called.partition(".")[0] in _OURS or not isinstance(file, str) or not file.endswith(".py"):
+        return False
+    return not _is_installed(file)
+
+
+@cache
+def _is_installed(file: str) -> bool:
     path = Path(file)
-    is_installed = _PACKAGES & {*path.parts} or path.is_relative_to(_STANDARD_LIBRARY)
-    return None if is_installed else path
-
-
-def _modules(package: str) -> Iterator[ModuleType]:
-    for name, module in list(sys.modules.items()):
-        if name == package or name.startswith(f"{package}."):
-            yield module
+    return bool(_PACKAGES & {*path.parts}) or path.is_relative_to(_STANDARD_LIBRARY)
 
 
 def _rewritten_codes(program: str, module: ModuleType) -> _Known:
@@ -148,10 +157,15 @@ def _key(code: CodeType) -> tuple[str, int, str]:
     return code.co_filename, code.co_firstlineno, code.co_qualname
 
 
-def _functions() -> Iterator[FunctionType]:
-    for thing in _objects():
-        if type(thing) is FunctionType:
-            yield thing
+def _functions(files: set[str]) -> list[FunctionType]:
+    """Return the functions in `files` that the collector knows.
+
+    No line of Python runs for each object: Hypothesis traces lines to explain a failure.
+    """
+    things = _objects() if files else []
+    are_functions = map(partial(is_, FunctionType), map(type, things))
+    functions = cast("Iterator[FunctionType]", compress(things, are_functions))
+    return [function for function in functions if function.__code__.co_filename in files]
 
 
 def _objects() -> list[object]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine, Sequence
 from contextvars import copy_context
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import TypeGuard, cast
 
 from wheelproof_explore.program import Program, Scenario
@@ -34,8 +34,11 @@ def threading_program(
 
 
 def _sets_up(given: object) -> TypeGuard[Callable[[], Scenario]]:
-    result: object = getattr(given, "__annotations__", {}).get("return")
-    names: object = getattr(getattr(given, "__code__", None), "co_names", ())
+    function = given
+    while isinstance(function, partial):
+        function = function.func
+    result: object = getattr(function, "__annotations__", {}).get("return")
+    names: object = getattr(getattr(function, "__code__", None), "co_names", ())
     said = result in (Scenario, "Scenario") or (isinstance(names, tuple) and "Scenario" in names)
     return callable(given) and said
 

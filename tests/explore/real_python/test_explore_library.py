@@ -1,6 +1,9 @@
 """The model checker as a library, in tests of somebody's own code."""
 
+import importlib
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -17,6 +20,30 @@ from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.verdicts import Verdict
 
 pytestmark = pytest.mark.slow
+
+
+_IMPORTED_LATE = """
+import threading
+
+class Total:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.total = 0
+
+    def add(self):
+        with self.lock:
+            pass
+        self.total += 1
+
+def two_add():
+    total = Total()
+    threads = [threading.Thread(target=total.add) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert total.total == 2
+"""
 
 
 class _Account:
@@ -76,6 +103,63 @@ def test_a_failure_shows_the_switch_in_the_source_and_repeats(
     assert check(lambda: _withdraw(6, 6, whole=True)).verdict() is Verdict.PASS
 
 
+class _Total:
+    """Adds without the lock that stands beside it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.total = 0
+
+    def add(self) -> None:
+        with self.lock:
+            pass
+        self.total += 1
+
+
+def _two_add() -> None:
+    total = _Total()
+    threads = [threading.Thread(target=total.add) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert total.total == 2
+
+
+def test_a_lost_update_beside_a_lock_is_found_without_any_option() -> None:
+    with pytest.raises(InterleavingError, match=r"assert total\.total == 2"):
+        check(_two_add)
+    with pytest.raises(InterleavingError, match=r"assert total\.total == 2"):
+        every_interleaving(_two_add)()
+    assert explore(_two_add, samples=50).counterexample is not None
+    assert "data race" in explore(_two_add, accesses="races").summary()
+    assert "not looked at" in check(_two_add, instrument=["none"]).summary()
+
+
+def test_a_drawn_schedule_finds_a_lost_update_without_any_option() -> None:
+    @given(st.data())
+    @settings(max_examples=50, database=None, derandomize=True, deadline=None)
+    def draws(data: st.DataObject) -> None:
+        check_drawn(_two_add, data)
+
+    with patched_threading(), pytest.raises(InterleavingError, match=r"total\.total == 2"):
+        draws()
+
+
+def test_a_module_that_a_run_imports_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "imported_late.py").write_text(_IMPORTED_LATE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "imported_late", raising=False)
+
+    def imports() -> None:
+        importlib.import_module("imported_late").two_add()
+
+    with pytest.raises(InterleavingError, match=r"assert total\.total == 2"):
+        check(imports)
+
+
 def test_what_is_not_explored_to_its_end_is_no_pass() -> None:
     with pytest.raises(InterleavingError, match="inconclusive: the bound on runs was reached"):
         check(lambda: _withdraw(6, 6, whole=True), max_runs=1)
@@ -92,7 +176,7 @@ def test_hypothesis_draws_and_shrinks_calls_and_schedule_together() -> None:
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     def property_of_accounts(data: st.DataObject, amounts: list[int]) -> None:
-        check_drawn(lambda: _withdraw(*amounts), data)
+        check_drawn(lambda: _withdraw(*amounts), data, instrument=["none"])
 
     # Patched once and not for each example: in a process with many modules that takes long.
     with patched_threading(), pytest.raises(InterleavingError, match="overdraw it") as caught:

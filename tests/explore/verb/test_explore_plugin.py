@@ -134,7 +134,8 @@ def test_finds(explore):
     ("body", "sentence"),
     [
         ("explore(lost_update, replay='nonsense')", "this is no schedule string"),
-        ("explore(lambda: 1 / 0)", "its set-up raised ZeroDivisionError"),
+        ("explore(lambda: 1 / 0)", "exception in main: ZeroDivisionError"),
+        ("explore(3)", "3 is no function"),
     ],
 )
 def test_what_cannot_be_explored_fails_with_a_sentence(
