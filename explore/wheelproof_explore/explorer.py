@@ -307,11 +307,17 @@ class _Session:
             digest=tally.digest.hex(),
             complete=self._strategy.complete,
             stopped=self._stopped,
-            gap=tally.gap(),
+            gap=tally.gap() or self._blind(),
             unseen=_unseen(self._program),
             counterexample=self._counterexample,
             recording=self._recording,
         )
+
+    def _blind(self) -> str:
+        """Return what was called that nobody could look into, as the reason why a pass is none."""
+        blind = [*self._seeing.blind]
+        more = f" and {len(blind) - 3} more" if len(blind) > 3 else ""
+        return f"code that is not seen was called: {', '.join(blind[:3])}{more}" if blind else ""
 
     def _run_engine(self) -> None:
         try:

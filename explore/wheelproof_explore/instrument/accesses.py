@@ -1,54 +1,23 @@
-"""The functions that instrumented code calls: they log an access or make it a step, then make it.
+"""What happens at an access of instrumented code: it is logged, or it is a step.
 
-Outside a run, in its set-up and in its checks, only the access itself is made. An object that only
-one thread has reached makes no steps; the thread is remembered.
+An object that only one thread has reached makes no steps; the thread is remembered.
 """
 
-import builtins
 import inspect
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from types import (
-    CellType,
-    FunctionType,
-    GetSetDescriptorType,
-    MemberDescriptorType,
-    MethodType,
-    ModuleType,
-)
-from typing import TypeAlias, cast
+from collections.abc import Iterable, Mapping
 from zlib import crc32
 
 from wheelproof_explore.failures.places import call_stack
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.fields.plain_fields import FieldAccess
-from wheelproof_explore.patched.objects import Local
+from wheelproof_explore.instrument.outside import CONTAINERS, Part
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.accesses import Accesses, reading, writing
 from wheelproof_explore.runtime.model import ModelThread
 from wheelproof_explore.runtime.numbers import ObjectNumber
 from wheelproof_explore.runtime.runtime import ControlledRuntime, LoggedAccess
 
-_CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, bytearray))
-_KEYED = frozenset((dict, OrderedDict, defaultdict))
-_READING = frozenset(
-    ("copy", "count", "difference", "get", "index", "intersection", "isdisjoint", "issubset")
-) | {"issuperset", "items", "keys", "symmetric_difference", "union", "values"}
-"""Methods of containers that change nothing."""
-_BY_KEY = frozenset(("get", "pop", "setdefault"))
-_NO_STATE = (FunctionType, MethodType, ModuleType, Local)
 _FIELDS = (1 << 19) - 2
-
-
-_Container = dict[object, object]
-"""Any object that has items."""
-_Pattern: TypeAlias = "list[tuple[str, object, dict[str | int, _Pattern]]]"
-"""The alternatives of a pattern: the sort of its test, what that needs, and the parts.
-
-A pattern without alternatives matches everything; see `patterns`.
-"""
 
 
 class NewlySharedError(ProgramRejectedError):
@@ -68,6 +37,11 @@ class Seeing:
         self._runtime: ControlledRuntime | None = None
         self._reached: dict[int, tuple[int, bool]] = {}
         self.active = False
+        self.known: set[int] = set()
+        """The identities of the codes that are rewritten."""
+        self.files: set[str] = set()
+        self.blind: dict[str, None] = {}
+        """What runs called and nobody could look into, in the order of the calls."""
 
     def access(self, instance: object, name: str, key: str, *, write: bool) -> None:
         """Log an access by the running thread, or make it a step."""
@@ -85,19 +59,45 @@ class Seeing:
             )
             runtime.field_log.append(noted)
 
+    def touch(self, parts: Iterable[tuple[Part, bool]]) -> None:
+        """Make one step of several accesses, each with whether it writes.
+
+        Code that is not rewritten makes them, so they are not searched for data races: it may well
+        keep threads apart itself.
+        """
+        runtime = running()
+        if runtime is None or not self.active or not self.steps:
+            return
+        shared: dict[ObjectNumber, bool] = {}
+        names: list[str] = []
+        for (instance, name, key), write in parts:
+            number = self._reach(runtime, instance, name, key, write=write)
+            if number is not None:
+                shared[number] = write or shared.get(number, False)
+                names.append(f"{name}{key}")
+        if shared:
+            runtime.perform(_Accesses(shared, ", ".join(names)))
+
     def _step(
         self, runtime: ControlledRuntime, instance: object, name: str, key: str, *, write: bool
     ) -> None:
+        number = self._reach(runtime, instance, name, key, write=write)
+        if number is not None:
+            runtime.perform(_Access(number, f"{name}{key}", write=write))
+
+    def _reach(
+        self, runtime: ControlledRuntime, instance: object, name: str, key: str, *, write: bool
+    ) -> ObjectNumber | None:
+        """Return the number of a field if threads share it; else remember who has reached it."""
         if self._runtime is not runtime:
             self._runtime, self._reached = runtime, {}
         index = crc32(key.encode()) % _FIELDS
         number = runtime.field_number(instance, index, None)
         thread = runtime.current
         if thread is None or thread.aborted:
-            return
+            return None
         if number in self.shared:
-            runtime.perform(_Access(number, f"{name}{key}", write=write))
-            return
+            return number
         first, written = self._reached.setdefault(number, (thread.number, write))
         if first != thread.number and (written or write):
             self.shared.add(number)
@@ -106,10 +106,11 @@ class Seeing:
             raise error
         if first == thread.number and write:
             self._reached[number] = first, True
+        return None
 
     def made(self, container: object) -> None:
         """Register a new container: the thread that makes it gives it its number."""
-        if self.steps and self.active and type(container) in _CONTAINERS:
+        if self.steps and self.active and issubclass(type(container), CONTAINERS):
             runtime = running()
             if runtime is not None:
                 runtime.field_number(container, 0, None)
@@ -135,248 +136,22 @@ class _Access(FieldAccess):
         return f"{'write' if self._write else 'read'} {self._text}"
 
 
-class _Functions:
-    """The functions that rewritten code calls, named without the prefix `_wp_`."""
+class _Accesses(FieldAccess):
+    """Accesses of plain state in one step; they add no happens-before edge."""
 
-    def __init__(self, seeing: Seeing) -> None:
-        self._seeing = seeing
-        self._access = seeing.access
+    __slots__ = ("_all", "_text")
 
-    def get(self, instance: object, name: str) -> object:
-        if running() is not None:
-            self._attribute(instance, name, write=False)
-        return getattr(instance, name)
-
-    def method(self, instance: object, name: str) -> object:
-        kind = type(instance)
-        if kind in _CONTAINERS and running() is not None:
-            return partial(self._call, cast("_Container", instance), name)
-        return self.get(instance, name)
-
-    def set(self, value: object, instance: object, name: str) -> None:
-        if running() is not None:
-            self._attribute(instance, name, write=True)
-        setattr(instance, name, value)
-
-    def delete(self, instance: object, name: str) -> None:
-        if running() is not None:
-            self._attribute(instance, name, write=True)
-        delattr(instance, name)
-
-    def item(self, container: _Container, key: object) -> object:
-        self._item(container, key, write=type(container) is defaultdict and key not in container)
-        return container[key]
-
-    def set_item(self, value: object, container: _Container, key: object) -> None:
-        new = type(container) in _KEYED and key not in container
-        self._item(container, key, write=True, resized=new)
-        container[key] = value
-
-    def delete_item(self, container: _Container, key: object) -> None:
-        self._item(container, key, write=True, resized=True)
-        del container[key]
-
-    def contains(self, value: object, container: _Container) -> bool:
-        self._item(container, value, write=False)
-        return value in container
-
-    def look(self, value: object) -> object:
-        self._whole(value, write=False)
-        return value
-
-    def touch(self, value: object) -> object:
-        self._whole(value, write=True)
-        return value
-
-    def iter(self, value: Iterable[object]) -> Iterable[object]:
-        return value if _running_with(value) is None else self._elements(value)
-
-    def new(self, container: object) -> object:
-        self._seeing.made(container)
-        return container
-
-    def get_cell(self, reader: Callable[[], object], name: str) -> object:
-        cell = _cell_of(reader, name)
-        self._access(cell, name, "", write=False)
-        if not _is_full(cell):
-            raise NameError(f"cannot access free variable {name!r}")
-        return cell.cell_contents
-
-    def set_cell(self, value: object, reader: Callable[[], object], name: str) -> object:
-        cell = _cell_of(reader, name)
-        self._access(cell, name, "", write=True)
-        cell.cell_contents = value
-        return value
-
-    def get_global(self, names: dict[str, object], name: str) -> object:
-        self._access(names, f"{names.get('__name__')}.", name, write=False)
-        try:
-            return names[name] if name in names else getattr(builtins, name)
-        except AttributeError:
-            raise NameError(f"name {name!r} is not defined") from None
-
-    def set_global(self, value: object, names: dict[str, object], name: str) -> object:
-        self._access(names, f"{names.get('__name__')}.", name, write=True)
-        names[name] = value
-        return value
-
-    def match(self, value: object, pattern: _Pattern) -> bool:
-        """Read what a pattern reads; the result keeps the case in front of it from matching."""
-        if running() is not None:
-            self._matches(value, pattern)
-        return False
-
-    def _matches(self, value: object, pattern: _Pattern) -> bool:
-        return not pattern or any(self._is(value, *alternative) for alternative in pattern)
-
-    def _is(self, value: object, sort: str, test: object, parts: dict[str | int, _Pattern]) -> bool:
-        """Tell whether a value matches, as Python does: all parts are read before any is tested."""
-        if sort == "equal":
-            return value == test
-        if sort == "same":
-            return value is test
-        read: list[object]
-        if sort == "class":
-            kind = cast("type", test)
-            if not isinstance(value, kind):
-                return False
-            try:
-                read = [self._part(value, kind, name) for name in parts]
-            except AttributeError:
-                return False
-        else:
-            self._whole(value, write=False)
-            if sort == "whole" or not isinstance(value, tuple | list):
-                return True
-            items = cast("Sequence[object]", value)
-            if len(items) < len(parts) or (len(items) > len(parts) and not test):
-                return False
-            read = [items[cast(int, place)] for place in parts]
-        return all(map(self._matches, read, parts.values()))
-
-    def _part(self, value: object, kind: type, name: str | int) -> object:
-        """Read an attribute, perhaps given by its place; that of `int(x)` is the value itself."""
-        names: Sequence[str] = getattr(kind, "__match_args__", ())
-        if isinstance(name, str):
-            return self.get(value, name)
-        return self.get(value, names[name]) if names else value
-
-    def _attribute(self, instance: object, name: str, *, write: bool) -> None:
-        # A proxy's `__class__` is code of the program, which `isinstance` would run.
-        kind = type(instance)
-        if issubclass(kind, _NO_STATE):
-            return
-        if issubclass(kind, type):
-            mro = _mro(cast("type", instance))
-            owner = next((one for one in mro if name in vars(one)), cast("type", instance))
-            if owner.__module__ != "builtins" and (write or not _is_method(vars(owner).get(name))):
-                self._access(owner, f"{owner.__name__}.", name, write=write)
-            return
-        found = inspect.getattr_static(kind, name, None)
-        is_property = inspect.isdatadescriptor(found) and not isinstance(
-            found, MemberDescriptorType | GetSetDescriptorType
+    def __init__(self, numbers: Mapping[ObjectNumber, bool], text: str) -> None:
+        self._all: Accesses = tuple(
+            (writing if write else reading)(number)[0] for number, write in numbers.items()
         )
-        if is_property or (not write and found is not None and _is_method(found)):
-            # A property, whose code is instrumented itself, or a method.
-            return
-        if kind.__module__ != "builtins":
-            self._access(instance, f"{kind.__name__}.", name, write=write)
+        self._text = text
 
-    def _item(self, container: object, key: object, *, write: bool, resized: bool = False) -> None:
-        runtime, kind = _running_with(container), type(container)
-        if runtime is None:
-            return
-        if self._seeing.steps or kind not in _KEYED or not isinstance(key, str | int):
-            self._whole(container, write=write)
-            return
-        self._access(container, kind.__name__, f"[{key!r}]", write=write)
-        thread = runtime.current
-        if resized and thread is not None:
-            # Two threads may add or remove different keys; a look at all keys conflicts with both.
-            own = f" {thread.number}"
-            self._access(container, f"the keys of a {kind.__name__}", own, write=True)
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        return self._all
 
-    def _whole(self, container: object, *, write: bool) -> None:
-        runtime, kind = _running_with(container), type(container)
-        if runtime is None:
-            return
-        if self._seeing.steps or kind not in _KEYED:
-            self._access(container, kind.__name__, "", write=write)
-            return
-        self._access(container, f"a whole {kind.__name__}", "", write=write)
-        for key in list(cast("dict[object, object]", container)):
-            if isinstance(key, str | int):
-                self._access(container, kind.__name__, f"[{key!r}]", write=write)
-        for number in list(runtime.threads):
-            self._access(container, f"the keys of a {kind.__name__}", f" {number}", write=write)
+    def apply(self, _thread: ModelThread, /) -> object:
+        return None
 
-    def _call(self, container: _Container, name: str, /, *given: object, **named: object) -> object:
-        if name in _BY_KEY and type(container) in _KEYED and given:
-            there = given[0] in container
-            writes = name == "pop" or (name == "setdefault" and not there)
-            self._item(container, given[0], write=writes, resized=writes)
-        elif not name.startswith("__"):
-            self._whole(container, write=name not in _READING)
-        method: Callable[..., object] = getattr(container, name)
-        return method(*given, **named)
-
-    def _elements(self, container: Iterable[object]) -> Iterator[object]:
-        iterator = iter(container)
-        while True:
-            self._whole(container, write=False)
-            try:
-                element = next(iterator)
-            except StopIteration:
-                return
-            yield element
-
-
-def _running_with(value: object) -> ControlledRuntime | None:
-    """Return the runtime of the running thread, if the value is a container."""
-    return running() if type(value) in _CONTAINERS else None
-
-
-def _is_method(member: object) -> bool:
-    """Tell whether a member of a class is a method or similar, which does not change."""
-    return callable(member) or isinstance(member, property | classmethod | staticmethod)
-
-
-def _mro(kind: type) -> tuple[type, ...]:
-    """Return the classes of a class, without its code; none while it is being made."""
-    known: tuple[type, ...] | None = vars(type)["__mro__"].__get__(kind)
-    return known or ()
-
-
-def _is_full(cell: CellType) -> bool:
-    try:
-        _ = cell.cell_contents
-    except ValueError:
-        return False
-    return True
-
-
-def _cell_of(reader: Callable[[], object], name: str) -> CellType:
-    assert isinstance(reader, FunctionType)
-    closure = reader.__closure__ or ()
-    return closure[reader.__code__.co_freevars.index(name)]
-
-
-@contextmanager
-def seen(seeing: Seeing) -> Generator[None]:
-    """Route the accesses of rewritten functions to `seeing`, inside the block."""
-    functions = _Functions(seeing)
-    names = [name for name in vars(_Functions) if not name.startswith("_")]
-    given = {f"_wp_{name}": getattr(functions, name) for name in names}
-    # Under these names the program has no variables of its own.
-    given |= {"_wp_slice": slice, "_wp_globals": globals}
-    before = vars(builtins).copy()
-    for name, function in given.items():
-        setattr(builtins, name, function)
-    seeing.active = True
-    try:
-        yield
-    finally:
-        seeing.active = False
-        # Functions that the program made inside the block, and kept, still call these.
-        for name, function in given.items():
-            setattr(builtins, name, before.get(name, function))
+    def describe(self) -> str:
+        return f"touch {self._text}"

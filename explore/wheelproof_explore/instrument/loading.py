@@ -3,6 +3,7 @@
 import gc
 import importlib
 import inspect
+import re
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
@@ -15,21 +16,22 @@ from types import CodeType, FunctionType, ModuleType
 from typing import cast
 
 from wheelproof_explore.failures.problems import ProgramRejectedError
-from wheelproof_explore.instrument.accesses import Seeing, seen
+from wheelproof_explore.instrument.accesses import Seeing
+from wheelproof_explore.instrument.functions import seen
 from wheelproof_explore.instrument.rewriting import MARK, rewritten
 
 OWN = "own"
 """In the place of a package: whatever is loaded and is not installed, at the time of asking."""
 NOTHING = "none"
 """In the place of a package: see locks, queues and the like alone."""
-_OURS = {
-    "wheelproof", "wheelproof_explore", "wheelproof_spec", "wheelproof_pipeline", "wheelproof_lab"
-}  # fmt: skip
+_OURS = re.compile(r"wheelproof(_\w+)?(\.|$)")
+"""The project's own modules, by their names."""
 _STANDARD_LIBRARY = Path(str(inspect.__file__)).parent
 _PACKAGES = {"site-packages", "dist-packages"}
 """The names of folders that packages are installed into."""
 
-_Known = dict[tuple[str, int, str], CodeType]
+_Key = tuple[str, int, str, int]
+_Known = dict[_Key, CodeType]
 
 
 @contextmanager
@@ -39,13 +41,17 @@ def instrumented(program: str, packages: Sequence[str], seeing: Seeing) -> Gener
     Raises ProgramRejectedError for a package that has no source.
     """
     with ExitStack() as stack:
+        seeing.known.clear()
         if packages:
             stack.enter_context(seen(seeing))
         codes: _Known = {}
         for name in modules_seen(packages):
             codes |= _rewritten_codes(program, sys.modules[name])
-        for function in _functions({file for file, _, _ in codes}):
-            _replace(function, codes, stack)
+        seeing.known.update(id(inner) for code in codes.values() for inner in _with_inner(code))
+        seeing.files = {key[0] for key in codes}
+        for function in _functions(seeing.files):
+            if _replace(function, codes, stack):
+                seeing.known.add(id(function.__code__))
         yield
 
 
@@ -93,7 +99,7 @@ def _is_own(name: str, module: ModuleType) -> bool:
     # Under `python -m` the main module has the name of its file in its specification alone.
     called = getattr(spec, "name", None) or name
     file = getattr(module, "__file__", None)
-    if called.partition(".")[0] in _OURS or not isinstance(file, str) or not file.endswith(".py"):
+    if _OURS.match(called) or not isinstance(file, str) or not file.endswith(".py"):
         return False
     return not _is_installed(file)
 
@@ -132,12 +138,16 @@ def replacements(source: str, file: str) -> _Known:
     before = compile(source, file, "exec", dont_inherit=True)
     after = compile(rewritten(source, file), file, "exec", dont_inherit=True)
     pairs = [*_pairs(before, after)]
-    # Lambdas on one line cannot be told apart: all of them stay unchanged.
+    # Functions that share a line and a name, as lambdas do, are told apart by their columns.
     times = Counter(_key(one) for one, _ in pairs)
+    keyed = [
+        (_key(one) if times[_key(one)] == 1 else _key_in_line(one), one, two) for one, two in pairs
+    ]
+    again = Counter(key for key, _, _ in keyed)
     return {
-        _key(one): other
-        for one, other in pairs
-        if times[_key(one)] == 1 and one.co_freevars == other.co_freevars
+        key: other
+        for key, one, other in keyed
+        if again[key] == 1 and one.co_freevars == other.co_freevars
     }
 
 
@@ -153,8 +163,13 @@ def _inner(code: CodeType) -> list[CodeType]:
     return [constant for constant in code.co_consts if isinstance(constant, CodeType)]
 
 
-def _key(code: CodeType) -> tuple[str, int, str]:
-    return code.co_filename, code.co_firstlineno, code.co_qualname
+def _key(code: CodeType) -> _Key:
+    return code.co_filename, code.co_firstlineno, code.co_qualname, 0
+
+
+def _key_in_line(code: CodeType) -> _Key:
+    columns = (column for _, _, column, _ in code.co_positions() if column)
+    return code.co_filename, code.co_firstlineno, code.co_qualname, next(columns, 0)
 
 
 def _functions(files: set[str]) -> list[FunctionType]:
@@ -185,11 +200,20 @@ def _objects() -> list[object]:
         gc.freeze()
 
 
-def _replace(function: FunctionType, codes: _Known, stack: ExitStack) -> None:
+def _with_inner(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code and those of all functions inside it."""
+    yield code
+    for one in _inner(code):
+        yield from _with_inner(one)
+
+
+def _replace(function: FunctionType, codes: _Known, stack: ExitStack) -> bool:
     before = function.__code__
-    after = codes.get(_key(before))
-    if after is not None and after.co_freevars == before.co_freevars:
-        # `types.coroutine` marks the code of a function.
-        marks = before.co_flags & inspect.CO_ITERABLE_COROUTINE
-        stack.callback(setattr, function, "__code__", before)
-        function.__code__ = after.replace(co_flags=after.co_flags | marks)
+    after = codes.get(_key(before)) or codes.get(_key_in_line(before))
+    if after is None or after.co_freevars != before.co_freevars:
+        return False
+    # `types.coroutine` marks the code of a function.
+    marks = before.co_flags & inspect.CO_ITERABLE_COROUTINE
+    stack.callback(setattr, function, "__code__", before)
+    function.__code__ = after.replace(co_flags=after.co_flags | marks)
+    return True

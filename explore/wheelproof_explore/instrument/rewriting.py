@@ -20,10 +20,8 @@ from wheelproof_explore.instrument.scopes import (
 MARK = 1_000_000
 """The line number of code that is not in the source."""
 
-_LOOKING = frozenset(
-    ("all", "any", "bool", "dict", "enumerate", "frozenset", "iter", "len", "list", "max", "min")
-) | {"repr", "reversed", "set", "sorted", "str", "sum", "tuple", "zip"}
-"""Built-in functions that read a whole container."""
+_PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "isinstance", "issubclass", "dir"))
+"""Built-in functions that look at their caller, or at no state."""
 _MAKING = frozenset(("OrderedDict", "defaultdict", "deque", "dict", "list", "set"))
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -63,6 +61,8 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node, ast.expr):
             return ast.copy_location(self._expression(node), node)
         self.generic_visit(node)
+        if isinstance(node, ast.comprehension) and not node.is_async:
+            node.iter = ast.copy_location(_call("iter", node.iter), node.iter)
         if isinstance(node, ast.ExceptHandler):
             node.body = self._after(node.body[0], [node]) + node.body
         return node
@@ -155,6 +155,8 @@ class _Rewriter(ast.NodeTransformer):
         return made
 
     def _assign(self, targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt]:
+        if any(isinstance(target, ast.Tuple | ast.List) for target in targets):
+            value = _call("look", value)
         if len(targets) == 1 and self._is_seen(targets[0]):
             return [self._store(targets[0], value)]
         after: list[ast.stmt] = []
@@ -311,6 +313,32 @@ class _Rewriter(ast.NodeTransformer):
                 node.orelse = self._load(node.orelse)
             case ast.Call():
                 return self._calling(node)
+            case ast.BinOp() if not (_is_number(node.left) or _is_number(node.right)):
+                return self._operate(node.op, node.left, node.right)
+            case ast.BinOp(op=ast.Mult()):
+                return self._operate(node.op, node.left, node.right)
+            case ast.Compare(ops=[operation], comparators=[right]) if not (
+                isinstance(operation, ast.Is | ast.IsNot)
+                or _is_number(node.left)
+                or _is_number(right)
+            ):
+                return self._operate(operation, node.left, right)
+            case ast.Starred(ctx=ast.Load()):
+                node.value = self._look(node.value)
+            case ast.Dict():
+                node.values = [
+                    self._look(value) if key is None else self._load(value)
+                    for key, value in zip(node.keys, node.values, strict=True)
+                ]
+                node.keys = [None if key is None else self._load(key) for key in node.keys]
+                return _call("new", node)
+            case ast.FormattedValue():
+                made = self._load(node.value)
+                node.value = ast.copy_location(_call("look_through", made), node)
+                if node.format_spec is not None:
+                    node.format_spec = self._load(node.format_spec)
+            case ast.YieldFrom():
+                node.value = _call("iter", self._load(node.value))
             case ast.NamedExpr() if self._is_seen(node.target):
                 return self._stored_value(node.target, self._load(node.value))
             case ast.List(ctx=ast.Store()):
@@ -325,16 +353,20 @@ class _Rewriter(ast.NodeTransformer):
     def _calling(self, node: ast.Call) -> ast.expr:
         function = node.func
         name = function.id if isinstance(function, ast.Name) else ""
-        look = self._look if name in _LOOKING else self._load
-        node.args = [look(argument) for argument in node.args]
+        node.args = [self._load(argument) for argument in node.args]
         for keyword in node.keywords:
-            keyword.value = self._load(keyword.value)
+            stars = keyword.arg is None
+            keyword.value = self._look(keyword.value) if stars else self._load(keyword.value)
         if isinstance(function, ast.Attribute):
             attribute = ast.Constant(self._mangled(function.attr))
             node.func = _call("method", self._load(function.value), attribute)
-        else:
-            node.func = self._load(function)
+        elif name not in _PLAIN_CALLS:
+            node.func = ast.copy_location(_call("call", self._load(function)), function)
         return _call("new", node) if name in _MAKING else node
+
+    def _operate(self, operation: ast.AST, left: ast.expr, right: ast.expr) -> ast.expr:
+        sign = ast.Constant(type(operation).__name__)
+        return _call("operate", sign, self._load(left), self._load(right))
 
     def _look(self, node: ast.expr) -> ast.expr:
         made = self._load(node)
@@ -349,6 +381,10 @@ class _Rewriter(ast.NodeTransformer):
     def _temporary(self) -> str:
         self._temporaries += 1
         return f"_wp{self._temporaries}"
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex)
 
 
 def _call(function: str, *given: ast.expr) -> ast.Call:

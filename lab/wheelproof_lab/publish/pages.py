@@ -15,6 +15,7 @@ from wheelproof_lab.publish import (
     mutations,
     picture,
     proofs,
+    soundness,
     sources,
     standard,
 )
@@ -34,6 +35,7 @@ _PAGES: Mapping[str, Callable[[], int]] = MappingProxyType(
         "mutations": mutations.renew_page,
         "picture": picture.renew_page,
         "proofs": proofs.renew_page,
+        "soundness": soundness.renew_page,
         "sources": sources.renew_page,
         "standard": standard.renew_page,
         "tla-readmes": tla_readmes.renew_page,

@@ -1,0 +1,119 @@
+"""Calls of code that is not rewritten: what they may read and write is one step."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from pathlib import Path
+from types import FunctionType, MethodType
+from typing import cast
+
+from wheelproof_explore.instrument.accesses import Seeing
+from wheelproof_explore.instrument.outside import (
+    CONTAINERS,
+    Effect,
+    Part,
+    effects_of,
+    parts_of,
+    receiver_of,
+)
+from wheelproof_explore.patched.primitives import running
+
+NO_ITEMS = frozenset((range, str, bytes, tuple, frozenset))
+"""Kinds that never change, though they can be gone through."""
+_PLAIN = frozenset((int, float, bool, complex, type(None)))
+_CACHE = type(cache(lambda: None))
+
+
+class Calls:
+    """The calls in one exploration. `whole` logs a look at a container for the data race search."""
+
+    def __init__(self, seeing: Seeing, whole: Callable[..., None]) -> None:
+        self._seeing = seeing
+        self._whole = whole
+
+    def is_seen(self, function: object) -> bool:
+        """Tell whether a function's own code says what it reads and writes, or it has no need."""
+        # By `type`: a proxy's `__class__` is code of the program, which `isinstance` would run.
+        while type(function) is partial:
+            function = cast("partial[object]", function).func
+        if type(function) is MethodType:
+            function = function.__func__
+        kind = type(function)
+        if kind is FunctionType:
+            plain = cast("FunctionType", function)
+            if id(plain.__code__) in self._seeing.known:
+                return True
+            module = str(plain.__module__).partition(".")[0]
+            return module in ("wheelproof", "wheelproof_explore")
+        if issubclass(kind, type):
+            return all(
+                type(one) is FunctionType or one is getattr(object, name)
+                for name in ("__init__", "__new__")
+                for one in (getattr(function, name),)
+            )
+        return type(inspect.getattr_static(kind, "__call__", None)) is FunctionType
+
+    def outside(
+        self, function: Callable[..., object], /, *given: object, **named: object
+    ) -> object:
+        """Call a function that is not seen, as a step in which it touches what it is given."""
+        runtime = running()
+        if type(function) is FunctionType and function.__code__.co_filename in self._seeing.files:
+            code = function.__code__
+            where = f"{Path(code.co_filename).name}, line {code.co_firstlineno}"
+            self._seeing.blind[f"{code.co_name} ({where})"] = None
+        target: object = function
+        held: tuple[object, ...] = ()
+        while isinstance(target, partial):
+            held += (*target.args, *target.keywords.values())
+            target = target.func
+        of_receiver, of_given = effects_of(target)
+        parts: list[tuple[Part, bool]] = []
+        if of_receiver:
+            parts += _parts((receiver_of(target),), max(of_receiver, Effect.READS_ALL))
+        if of_given:
+            values = (*held, *given, *named.values())
+            parts += _parts(values, of_given)
+            if not self._seeing.steps and of_given is not Effect.WRITES:
+                for value in values:
+                    self._whole(value, write=False)
+        if function is print:
+            parts += _parts((named.get("file"),), Effect.WRITES)
+        if type(function) is _CACHE:
+            parts.append(((function, "cache", ""), True))
+        if not parts or runtime is None:
+            return function(*given, **named)
+        self._seeing.touch(parts)
+        event = runtime.event
+        try:
+            return function(*given, **named)
+        finally:
+            if runtime.event != event:
+                # It has called code that makes steps: what it does behind them is another one.
+                self._seeing.touch(parts)
+
+    def special(self, value: object, name: str, effect: Effect) -> None:
+        """Touch what has items of its own kind, unless its method is code that is seen."""
+        kind = type(value)
+        if running() is None or kind in NO_ITEMS or kind in _PLAIN:
+            return
+        method = inspect.getattr_static(kind, name, None)
+        if issubclass(kind, CONTAINERS) and not isinstance(method, FunctionType):
+            return
+        if not isinstance(method, FunctionType) or id(method.__code__) not in self._seeing.known:
+            self.touch((value,), effect)
+
+    def touch(self, values: Iterable[object], effect: Effect) -> None:
+        """Read or write, as one step, what can be reached through these values."""
+        parts = _parts(values, effect)
+        if parts:
+            self._seeing.touch(parts)
+
+
+def _parts(values: Iterable[object], effect: Effect) -> list[tuple[Part, bool]]:
+    everything, write = effect is not Effect.READS, effect is Effect.WRITES
+    return [
+        (part, write or always)
+        for value in values
+        for part, always in parts_of(value, everything=everything)
+    ]

@@ -1,0 +1,249 @@
+"""What a call into code that is not rewritten may read and write: its receiver and its arguments.
+
+Such code is C, the standard library's, or a package's that nobody has named. It is one step: what
+it may touch is read or written as a whole, and written unless a table below says less. So an order
+that matters is never left out; at worst an order too many is explored.
+"""
+
+import gc
+import operator
+import sys
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import IntEnum
+from functools import partial
+from types import (
+    BuiltinMethodType,
+    CodeType,
+    FunctionType,
+    GeneratorType,
+    MemberDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    SimpleNamespace,
+)
+from typing import cast
+
+
+class Effect(IntEnum):
+    """What a function does to what it is given; a greater one includes the smaller ones."""
+
+    NOTHING = 0
+    READS = 1
+    READS_ALL = 2
+    """It reads what can be reached from there, as `copy.deepcopy` does."""
+    WRITES = 3
+
+
+Part = tuple[object, str, str]
+"""Something that can be read and written: an object, and the two halves of the field's name."""
+
+_NOTHING = frozenset(
+    ("callable", "getattr", "globals", "hasattr", "id", "input", "isinstance", "issubclass")
+) | {"locals", "object", "open", "range", "setattr", "super", "type", "staticmethod", "slice"}
+"""Built-in functions that look at no state, or whose look is seen in another way."""
+_READING = (
+    frozenset(
+        (
+            "abs",
+            "all",
+            "any",
+            "bool",
+            "bytearray",
+            "bytes",
+            "complex",
+            "dict",
+            "divmod",
+            "enumerate",
+        )
+    )
+    | frozenset(
+        ("filter", "float", "frozenset", "hash", "int", "iter", "len", "list", "map", "max", "min")
+    )
+    | {"pow", "reversed", "round", "set", "sorted", "sum", "tuple", "zip"}
+)
+_READING_ALL = frozenset(("ascii", "format", "print", "repr", "str"))
+_QUIET = (
+    frozenset(
+        ("_asyncio", "_contextvars", "_queue", "_thread", "_weakref", "abc", "_abc", "asyncio")
+    )
+    | frozenset(
+        ("concurrent", "contextlib", "contextvars", "datetime", "enum", "gc", "inspect", "logging")
+    )
+    | frozenset(
+        ("math", "os", "posix", "queue", "re", "sys", "threading", "time", "traceback", "typing")
+    )
+    | {"unittest", "warnings", "weakref", "wheelproof", "wheelproof_explore"}
+)
+"""Modules whose functions only keep what they are given, or run on models of their own."""
+_MODULES: Mapping[str, Effect] = {
+    **dict.fromkeys(_QUIET, Effect.NOTHING),
+    **dict.fromkeys(
+        ("_json", "copy", "dataclasses", "json", "_pickle", "pickle"), Effect.READS_ALL
+    ),
+    **dict.fromkeys(("pprint", "reprlib", "string"), Effect.READS_ALL),
+    **dict.fromkeys(("base64", "binascii", "hashlib", "_hashlib", "itertools"), Effect.READS),
+    **dict.fromkeys(("statistics", "textwrap", "zlib"), Effect.READS),
+}
+_CHANGING = frozenset(("delitem", "setitem", "pack_into")) | {
+    name for name in vars(operator) if name.startswith("i") and name not in ("index", "is_")
+}
+"""Functions of `operator` and `struct` that write; the others read."""
+_LOOKING_METHODS = (
+    frozenset(
+        ("copy", "count", "difference", "get", "getvalue", "index", "intersection", "isdisjoint")
+    )
+    | frozenset(
+        (
+            "issubset",
+            "issuperset",
+            "items",
+            "keys",
+            "symmetric_difference",
+            "tell",
+            "tolist",
+            "union",
+        )
+    )
+    | frozenset(
+        (
+            "values",
+            "__contains__",
+            "__eq__",
+            "__format__",
+            "__ge__",
+            "__getitem__",
+            "__gt__",
+            "__le__",
+        )
+    )
+    | {"__iter__", "__len__", "__lt__", "__ne__", "__repr__", "__reversed__", "__str__", "tobytes"}
+)
+_ATOMS = (
+    int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice, CodeType,
+    FunctionType, ModuleType, type, property, staticmethod, classmethod,
+)  # fmt: skip
+OPERATORS: Mapping[str, Callable[..., object]] = {
+    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "MatMult": operator.matmul,
+    "Div": operator.truediv, "Mod": operator.mod, "Pow": operator.pow, "LShift": operator.lshift,
+    "RShift": operator.rshift, "BitOr": operator.or_, "BitXor": operator.xor,
+    "BitAnd": operator.and_, "FloorDiv": operator.floordiv, "Eq": operator.eq,
+    "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt,
+    "GtE": operator.ge,
+}  # fmt: skip
+"""What each operator of two operands does, by the name of its node."""
+CONTAINERS = (dict, list, set, deque, bytearray, array)
+_VIEWS = frozenset(("builtins", "itertools", "collections", "functools"))
+_MOST_PARTS = 2_000
+
+
+def effects_of(function: object) -> tuple[Effect, Effect]:
+    """Return what a function that is not rewritten does to its receiver, and to its arguments."""
+    name = getattr(function, "__name__", "")
+    module = getattr(function, "__module__", None) or ""
+    package = module.partition(".")[0]
+    receiver = receiver_of(function)
+    if package in _QUIET or type(receiver).__module__.partition(".")[0] in _QUIET:
+        return Effect.NOTHING, Effect.NOTHING
+    if receiver is not None:
+        looks = name in _LOOKING_METHODS
+        given = Effect.READS_ALL if type(receiver) in (str, bytes) else Effect.READS
+        return Effect.READS if looks else Effect.WRITES, given
+    owner = getattr(function, "__objclass__", None)
+    if issubclass(type(owner), type):
+        # A method of a class, called with its receiver as the first argument.
+        return Effect.NOTHING, Effect.READS if name in _LOOKING_METHODS else Effect.WRITES
+    if module == "builtins":
+        return Effect.NOTHING, _effect_of_builtin(name)
+    if package in ("operator", "_operator", "struct", "_struct"):
+        return Effect.NOTHING, Effect.WRITES if name in _CHANGING else Effect.READS
+    if package in ("functools", "_functools"):
+        return Effect.NOTHING, Effect.READS
+    if issubclass(type(function), type):
+        # A new object looks at what it is made of; an exception only keeps it.
+        is_error = issubclass(cast("type", function), BaseException)
+        return Effect.NOTHING, Effect.NOTHING if is_error else Effect.READS
+    return Effect.NOTHING, _MODULES.get(package, Effect.WRITES)
+
+
+def _effect_of_builtin(name: str) -> Effect:
+    if name in _NOTHING:
+        return Effect.NOTHING
+    if name in _READING_ALL:
+        return Effect.READS_ALL
+    return Effect.READS if name in _READING else Effect.WRITES
+
+
+def receiver_of(function: object) -> object:
+    """Return the object whose method a function is; None for a plain function."""
+    kind = type(function)
+    if not issubclass(kind, MethodType | BuiltinMethodType | MethodWrapperType):
+        return None
+    receiver: object = cast("MethodType", function).__self__
+    return None if issubclass(type(receiver), ModuleType) else receiver
+
+
+def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
+    """Yield what may be touched through a value: containers, iterators and attributes.
+
+    That is `everything` that can be reached from there, or only the items and attributes of the
+    value itself. Beside each part stands whether it is written whatever is done to the value: who
+    is given a method of a container may call it.
+    """
+    left, seen = [(value, False)], set[int]()
+    while left and len(seen) < _MOST_PARTS:
+        here, written = left.pop()
+        kind = type(here)
+        if issubclass(kind, _ATOMS) or id(here) in seen:
+            continue
+        seen.add(id(here))
+        inside: Iterable[object] = ()
+        if issubclass(kind, tuple | frozenset):
+            inside = cast("tuple[object, ...]", here)
+        elif issubclass(kind, CONTAINERS):
+            yield (here, kind.__name__, ""), written
+            if everything and issubclass(kind, dict):
+                inside = cast("dict[object, object]", here).values()
+            elif everything and issubclass(kind, list | set | deque):
+                inside = cast("list[object]", here)
+        elif issubclass(kind, SimpleNamespace | BaseException) or _is_python(kind):
+            for name, held in attributes_of(here):
+                yield (here, f"{kind.__name__}.", name), written
+                inside = (*inside, held) if everything else inside
+        elif issubclass(kind, MethodType | BuiltinMethodType | MethodWrapperType):
+            name = cast("MethodType", here).__name__
+            left.append((receiver_of(here), name not in _LOOKING_METHODS))
+            continue
+        elif issubclass(kind, partial) or (kind.__module__ in _VIEWS and kind is not GeneratorType):
+            # An iterator, a view or a memory view: its own place, and what it goes through.
+            yield (here, kind.__name__, ""), written
+            inside = (one for one in gc.get_referents(here) if not isinstance(one, type))
+        elif kind.__module__.partition(".")[0] not in _QUIET:
+            yield (here, kind.__name__, ""), written
+        left.extend((one, written) for one in inside)
+
+
+def attributes_of(value: object) -> Iterator[tuple[str, object]]:
+    """Yield the attributes of an object itself, without running its code."""
+    try:
+        held: dict[str, object] = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        held = {}
+    yield from list(held.items())
+    for kind in type(value).__mro__:
+        for name, member in list(vars(kind).items()):
+            if isinstance(member, MemberDescriptorType) and kind.__module__ != "builtins":
+                try:
+                    yield name, member.__get__(value, kind)
+                except AttributeError:
+                    yield name, None
+
+
+def _is_python(kind: type) -> bool:
+    """Tell whether a class is written in Python: its objects are known by their attributes."""
+    if kind.__module__.partition(".")[0] in _QUIET:
+        return False
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return isinstance(file, str) and file.endswith(".py")
