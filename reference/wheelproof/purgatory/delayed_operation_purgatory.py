@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from typing import Generic
+from weakref import WeakSet
 
 from wheelproof import sync
 from wheelproof.domain import require_integer
@@ -34,13 +35,18 @@ class DelayedOperationPurgatory(Generic[Operation]):
         reaper_enabled: bool = True,
         timer_enabled: bool = True,
     ) -> None:
-        """Make an empty purgatory whose time-outs run on `timer`, which it closes in the end.
+        """Make an empty purgatory whose time-outs run on `timer`, which it owns and closes.
+
+        Nobody else may add to that timer: the purge counts by its size who still waits, so done
+        operations would stay in the lists for other people's tasks (standard 2.10).
 
         With `reaper_enabled` a thread of its own advances the timer and purges; without it, callers
         do so by `advance_clock`. Without `timer_enabled` operations never expire.
 
-        Raises IllegalArgumentError for a purge interval below 0 and for less than one shard.
+        Raises IllegalArgumentError for a purge interval below 0, for less than one shard, and for
+        a timer that another purgatory owns.
         """
+        _take(timer)
         self._timer = timer
         self._timer_enabled = timer_enabled
         self._purge_interval = require_integer("purge_interval", purge_interval, 0)
@@ -253,6 +259,16 @@ class DelayedOperationPurgatory(Generic[Operation]):
 
     def _reap(self) -> None:
         reap(self.advance_clock)
+
+
+_taken: WeakSet[Timer] = WeakSet()
+"""The timers that have a purgatory, as long as they are there."""
+
+
+def _take(timer: Timer) -> None:
+    if timer in _taken:
+        raise IllegalArgumentError("the timer has a purgatory already; give each one of its own")
+    _taken.add(timer)
 
 
 def _distinct(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:

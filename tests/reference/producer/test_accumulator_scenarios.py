@@ -256,6 +256,8 @@ def test_accumulator_does_not_split_one_record() -> None:
     batch = bench.drain_one()
     with pytest.raises(IllegalStateError, match="cannot be split"):
         bench.accumulator.split_and_reenqueue(batch)
+    with pytest.raises(IllegalArgumentError, match="split_batch_size has to lie within 1 and"):
+        bench.accumulator.split_and_reenqueue(batch, split_batch_size=0)
     bench.accumulator.complete_batch(batch, 0)
     assert bench.nothing_is_left()
 

@@ -9,6 +9,7 @@ import pytest
 from support.reference.purgatory import Bench, CallingOperation, Operation, await_event
 from support.reference.timer import FailingTimer
 from wheelproof import sync
+from wheelproof.clock import ManualClock
 from wheelproof.errors import (
     DelayedOperationError,
     IllegalArgumentError,
@@ -173,3 +174,11 @@ def test_a_lock_that_cannot_be_taken_again_is_refused_by_a_discipline_that_does(
     operation = Operation(discipline=ExclusiveDiscipline(shared))
     with shared:
         assert operation.force_complete()
+
+
+def test_a_timer_has_one_purgatory() -> None:
+    timer = SystemTimer("shared", clock=ManualClock())
+    first = DelayedOperationPurgatory[Operation]("first", timer, reaper_enabled=False)
+    with pytest.raises(IllegalArgumentError, match="the timer has a purgatory already"):
+        DelayedOperationPurgatory[Operation]("second", timer, reaper_enabled=False)
+    first.shutdown()

@@ -218,7 +218,8 @@ class RecordAccumulator:
         the batch when it has come from a split itself. So a second split makes two batches at
         least. Kafka allows the largest record's upper bound there, in which all records may still
         have room.
-        Raises IllegalStateError if the batch has ended, is not in flight or has one record only.
+        Raises IllegalStateError if the batch has ended, is not in flight or has one record only,
+        and IllegalArgumentError for a size below 1.
         Seam: known bug KAFKA-8202 replaces this.
         TLA+: Split, EnqueueChild and Forget of RecordAccumulator.
         """
@@ -226,7 +227,8 @@ class RecordAccumulator:
         if split_batch_size is None and batch.is_split_batch:
             children = batch.split_in_halves()
         else:
-            children = batch.split(split_batch_size or self.config.batch_size)
+            size = self.config.batch_size if split_batch_size is None else split_batch_size
+            children = batch.split(require_integer("split_batch_size", size, 1))
         self._in_flight.answered(batch)
         for child in reversed(children):
             # Incomplete before the parent leaves: a flush finds one or the other.
