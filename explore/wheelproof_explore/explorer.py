@@ -1,9 +1,10 @@
 """Exploring a program: the engine, the checks around it, and the result."""
 
 import hashlib
+import importlib
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
@@ -28,6 +29,7 @@ from wheelproof_explore.failures.problems import (
 from wheelproof_explore.fields.guarded_fields import verified_guards
 from wheelproof_explore.fields.plain_fields import watched
 from wheelproof_explore.instrument.accesses import NewlySharedError, Seeing
+from wheelproof_explore.instrument.left_behind import LeftBehind
 from wheelproof_explore.instrument.loading import import_packages, instrumented, modules_seen
 from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.patched.threads import RosterNeededError, keeping_roster
@@ -144,9 +146,12 @@ def _explore_anew(
             return _explore(program, options, progress, seeing, roster=roster)
         except RosterNeededError:
             roster = True
-        except (NewlySharedError, _NewModuleError):
-            # `seeing` knows the shared object from now on, and the module is loaded.
+        except NewlySharedError:
+            # `seeing` knows the shared object from now on.
             continue
+        except _NewModuleError as error:
+            _import_anew(error.names)
+            seeing.late += error.names
 
 
 def _explore(
@@ -166,6 +171,14 @@ def _explore(
     return session.result(time.monotonic() - begin)
 
 
+def _import_anew(names: Sequence[str]) -> None:
+    """Import modules once more, which a run has imported, used and perhaps changed."""
+    for name in names:
+        del sys.modules[name]
+    for name in names:
+        importlib.import_module(name)
+
+
 def _unseen(program: Program) -> str:
     if program.patch_threading and not program.instrument:
         return "what its code reads and writes"
@@ -173,7 +186,11 @@ def _unseen(program: Program) -> str:
 
 
 class _NewModuleError(Exception):
-    """A run has loaded a module whose accesses are to be seen; the next ones will see them."""
+    """A run has loaded modules whose accesses are to be seen; the next ones will see them."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(*names)
+        self.names = sorted(names)
 
 
 class _Session:
@@ -213,6 +230,9 @@ class _Session:
             if program.patch_threading:
                 stack.enter_context(keeping_roster(kept=self._roster))
                 stack.enter_context(patched_threading())
+                packages = (*program.instrument, *self._seeing.late)
+                self.world.restore = LeftBehind(packages).restore
+                stack.callback(self.world.restore)
             else:
                 stack.enter_context(forbidden_calls(program.name))
             if options.substrate is SubstrateKind.GREENLET:
@@ -381,8 +401,9 @@ class _Session:
         """Raise _NewModuleError if the last run has loaded a module that it has to be seen in."""
         if len(sys.modules) != self._loaded:
             self._loaded = len(sys.modules)
-            if modules_seen(self._program.instrument) != self._modules:
-                raise _NewModuleError
+            new = modules_seen(self._program.instrument) - self._modules
+            if new:
+                raise _NewModuleError(new)
 
     def _repeat(self, execution: Execution) -> None:
         """Repeat the run twice, and compare every step and all enabled steps."""

@@ -40,6 +40,8 @@ class Seeing:
         self.known: set[int] = set()
         """The identities of the codes that are rewritten."""
         self.files: set[str] = set()
+        self.late: list[str] = []
+        """The modules that runs have imported."""
         self.blind: dict[str, None] = {}
         """What runs called and nobody could look into, in the order of the calls."""
 

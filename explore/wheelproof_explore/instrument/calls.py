@@ -21,6 +21,7 @@ from wheelproof_explore.patched.primitives import running
 NO_ITEMS = frozenset((range, str, bytes, tuple, frozenset))
 """Kinds that never change, though they can be gone through."""
 _PLAIN = frozenset((int, float, bool, complex, type(None)))
+_CACHE_OF = "cache of "
 _CACHE = type(cache(lambda: None))
 
 
@@ -80,7 +81,7 @@ class Calls:
         if function is print:
             parts += _parts((named.get("file"),), Effect.WRITES)
         if type(function) is _CACHE:
-            parts.append(((function, "cache", ""), True))
+            parts += _cache_of(getattr(function, "__wrapped__", None))
         if not parts or runtime is None:
             return function(*given, **named)
         self._seeing.touch(parts)
@@ -108,6 +109,21 @@ class Calls:
         parts = _parts(values, effect)
         if parts:
             self._seeing.touch(parts)
+
+    def pause(self, names: object, name: str) -> None:
+        """Make a step inside a function whose results are cached: others may look meanwhile."""
+        self._seeing.touch([((names, _CACHE_OF, name), True)])
+
+    def look_into_cached_property(self, found: object) -> None:
+        """Make a step of the look for what a cached property has."""
+        self._seeing.touch(_cache_of(getattr(found, "func", None)))
+
+
+def _cache_of(function: object) -> list[tuple[Part, bool]]:
+    """Return the cache of a function, as the function itself knows it."""
+    if type(function) is not FunctionType:
+        return []
+    return [((function.__globals__, _CACHE_OF, function.__name__), True)]
 
 
 def _parts(values: Iterable[object], effect: Effect) -> list[tuple[Part, bool]]:

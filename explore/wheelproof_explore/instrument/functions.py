@@ -8,7 +8,7 @@ import inspect
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from types import (
     BuiltinMethodType,
     CellType,
@@ -157,6 +157,14 @@ class _Functions:
         self._seeing.made(container)
         return container
 
+    def blind(self, what: str) -> None:
+        if running() is not None:
+            self._seeing.blind[what] = None
+
+    def pause(self, names: dict[str, object], name: str) -> None:
+        if running() is not None:
+            self._calls.pause(names, name)
+
     def get_cell(self, reader: Callable[[], object], name: str) -> object:
         cell = _cell_of(reader, name)
         self._access(cell, name, "", write=False)
@@ -235,6 +243,8 @@ class _Functions:
                 self._access(owner, f"{owner.__name__}.", name, write=write)
             return
         found = inspect.getattr_static(kind, name, None)
+        if type(found) is cached_property and not write:
+            self._calls.look_into_cached_property(found)
         is_property = inspect.isdatadescriptor(found) and not isinstance(
             found, MemberDescriptorType | GetSetDescriptorType
         )

@@ -22,6 +22,7 @@ MARK = 1_000_000
 
 _PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "isinstance", "issubclass", "dir"))
 """Built-in functions that look at their caller, or at no state."""
+_CACHES = frozenset(("cache", "cached_property", "lru_cache"))
 _MAKING = frozenset(("OrderedDict", "defaultdict", "deque", "dict", "list", "set"))
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -68,6 +69,9 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _in_class(self, node: ast.ClassDef) -> ast.AST:
+        if self._inside:
+            node.decorator_list = [self._load(one) for one in node.decorator_list]
+            node.bases = [self._load(one) for one in node.bases]
         outside = self._class, self._inside
         self._class, self._inside = node.name, False
         self.generic_visit(node)
@@ -75,6 +79,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _in_function(self, node: Scope) -> ast.AST:
+        self._visit_outside(node)
         outside = self._cells, self._inside, self._globals
         own = own_names(node)
         self._globals -= own
@@ -83,9 +88,25 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node, ast.Lambda):
             node.body = self._load(node.body)
         else:
-            node.body = self._binding(node) + self._body(node.body)
+            pause = self._located(node.body[0], [ast.Expr(_call("pause", *_home(node)))])
+            made = pause if _is_cached(node) else []
+            node.body = self._binding(node) + made + self._body(node.body)
         self._cells, self._inside, self._globals = outside
         return node
+
+    def _visit_outside(self, node: Scope) -> None:
+        """Visit what is evaluated where a function is made: its defaults and its decorators."""
+
+        def visited(one: ast.expr) -> ast.expr:
+            made = self.visit(one)
+            assert isinstance(made, ast.expr)
+            return made
+
+        given = node.args
+        given.defaults = [visited(one) for one in given.defaults]
+        given.kw_defaults = [None if one is None else visited(one) for one in given.kw_defaults]
+        if not isinstance(node, ast.Lambda):
+            node.decorator_list = [visited(one) for one in node.decorator_list]
 
     def _binding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
         """Return an assignment that keeps shared variables in the function; it never executes."""
@@ -105,6 +126,9 @@ class _Rewriter(ast.NodeTransformer):
                 done.append(made)
             if isinstance(statement, _DEFINITIONS):
                 done += self._after(statement, [statement])
+            if isinstance(statement, ast.ClassDef) and not all(map(_only_defines, statement.body)):
+                said = ast.Constant(f"class {statement.name} (line {statement.lineno})")
+                done += self._located(statement, [ast.Expr(_call("blind", said))])
         return done
 
     def _load(self, node: ast.expr) -> ast.expr:
@@ -381,6 +405,27 @@ class _Rewriter(ast.NodeTransformer):
     def _temporary(self) -> str:
         self._temporaries += 1
         return f"_wp{self._temporaries}"
+
+
+def _is_cached(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Tell whether a cache of C calls the function, between its look and its store."""
+    called = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
+    return any(ast.unparse(each).rpartition(".")[2] in _CACHES for each in called)
+
+
+def _home(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[ast.expr, ast.expr]:
+    return _module(), ast.Constant(node.name)
+
+
+def _only_defines(node: ast.stmt) -> bool:
+    """Tell whether a statement in the body of a class reads nothing that others may write."""
+    match node:
+        case ast.Assign(value=ast.Constant()) | ast.Expr(value=ast.Constant()) | ast.Pass():
+            return True
+        case ast.AnnAssign(value=None | ast.Constant()):
+            return True
+        case _:
+            return isinstance(node, _DEFINITIONS)
 
 
 def _is_number(node: ast.expr) -> bool:

@@ -1,7 +1,7 @@
 """One run of a program, step by step."""
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -33,6 +33,10 @@ from wheelproof_explore.substrates.substrate import Substrate
 _RUNS_TO_COLLECT = 500
 
 
+def _keep() -> None:
+    """Bring nothing back."""
+
+
 class World:
     """The state that the runs of one exploration share: fibers, and the numbers of threads.
 
@@ -46,6 +50,8 @@ class World:
         self.substrate = substrate
         self._whole = whole
         self.numbers: dict[tuple[Actor, int], Actor] = {}
+        self.restore: Callable[[], None] = _keep
+        """Brings back, before each run, what earlier ones have changed outside of themselves."""
         self._runs = 0
         self._latest: Sequence[Actor] = ()
 
@@ -56,6 +62,7 @@ class World:
         if self.program.patch_threading and self._runs % _RUNS_TO_COLLECT == 0:
             # Garbage is collected only here, so that finalisers make no steps at random.
             gc.collect()
+        self.restore()
         if self._whole is not None:
             self._whole.begin_run(actors)
 

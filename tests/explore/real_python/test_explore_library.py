@@ -1,8 +1,10 @@
 """The model checker as a library, in tests of somebody's own code."""
 
+import functools
 import importlib
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,24 @@ def two_add():
     for thread in threads:
         thread.join()
     assert total.total == 2
+
+instance = None
+
+def get():
+    global instance
+    if instance is None:
+        instance = Total()
+    return instance
+
+def two_get():
+    got = []
+    threads = [threading.Thread(target=lambda: got.append(get())) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    first, second = got
+    assert first is second
 """
 
 
@@ -138,12 +158,60 @@ def test_a_lost_update_beside_a_lock_is_found_without_any_option() -> None:
 
 def test_a_drawn_schedule_finds_a_lost_update_without_any_option() -> None:
     @given(st.data())
-    @settings(max_examples=50, database=None, derandomize=True, deadline=None)
+    @settings(
+        max_examples=50,
+        database=None,
+        derandomize=True,
+        deadline=None,
+        phases=[Phase.generate, Phase.shrink],
+    )
     def draws(data: st.DataObject) -> None:
         check_drawn(_two_add, data)
 
     with patched_threading(), pytest.raises(InterleavingError, match=r"total\.total == 2"):
         draws()
+
+
+class _Single:
+    """A textbook singleton, and what the same mistake is called elsewhere."""
+
+    instance: "_Single | None" = None
+
+    @classmethod
+    def get(cls) -> "_Single":
+        if cls.instance is None:
+            cls.instance = cls()
+        return cls.instance
+
+
+_CACHE: dict[str, object] = {}
+
+
+def _load(key: str) -> object:
+    if key not in _CACHE:
+        _CACHE[key] = object()
+    return _CACHE[key]
+
+
+@functools.lru_cache
+def _made(_key: str) -> object:
+    return object()
+
+
+@pytest.mark.parametrize("get", [_Single.get, lambda: _load("a"), lambda: _made("a")])
+def test_what_the_first_run_leaves_behind_is_gone_in_the_next(get: Callable[[], object]) -> None:
+    def two_get() -> None:
+        got: list[object] = []
+        threads = [threading.Thread(target=lambda: got.append(get())) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert got[0] is got[1]
+
+    with pytest.raises(InterleavingError, match=r"got\[0\] is got\[1\]"):
+        check(two_get)
+    assert (_Single.instance, _CACHE, _made.cache_info().currsize) == (None, {}, 0)
 
 
 def test_a_module_that_a_run_imports_is_seen(
@@ -158,6 +226,9 @@ def test_a_module_that_a_run_imports_is_seen(
 
     with pytest.raises(InterleavingError, match=r"assert total\.total == 2"):
         check(imports)
+    monkeypatch.delitem(sys.modules, "imported_late")
+    with pytest.raises(InterleavingError, match="assert first is second"):
+        check(lambda: importlib.import_module("imported_late").two_get())
 
 
 def test_what_is_not_explored_to_its_end_is_no_pass() -> None:

@@ -1,0 +1,205 @@
+"""What modules and classes hold between two runs: each run begins with what the first one found.
+
+A singleton, a cache or a counter of a module would be there already in the second run otherwise,
+and the race to make it would be explored in the first one alone.
+"""
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, MutableMapping
+from functools import cache, partial
+from operator import is_not
+from types import CellType, FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
+from typing import cast
+
+from wheelproof_explore.instrument.loading import OWN, modules_seen
+
+_PYTHONS = frozenset(("collections", "functools", "queue", "types"))
+"""Modules of the standard library whose objects are looked through like those of a program."""
+_CACHE = type(cache(lambda: None))
+_SKIPPED = frozenset(("__dict__", "__weakref__", "__doc__", "__module__", "__builtins__"))
+
+
+def _reached(names: Iterable[str]) -> frozenset[str]:
+    """Return the user's own modules among these, and those that they import."""
+    own, found, left = modules_seen((OWN,)), set[str](), [*names]
+    while left:
+        name = left.pop()
+        if name not in own or name in found:
+            continue
+        found.add(name)
+        for value in list(vars(sys.modules[name]).values()):
+            kind = type(value)
+            if issubclass(kind, ModuleType):
+                left.append(cast("ModuleType", value).__name__)
+            elif kind is FunctionType or issubclass(kind, type):
+                left.append(str(cast("type", value).__module__))
+    return frozenset(found)
+
+
+class LeftBehind:
+    """The state of the modules that a program names when this was made, and a way back to it.
+
+    `packages` are those whose accesses are seen. What they import and is not installed belongs to
+    them.
+    """
+
+    def __init__(self, packages: Iterable[str]) -> None:
+        self._modules = _reached(modules_seen([one for one in packages if one != OWN]))
+        self._checks: list[tuple[Callable[[], bool], Callable[[], None]]] = []
+        # Kept alive, so that nothing else gets their addresses.
+        self._seen: dict[int, object] = {}
+        for name in sorted(self._modules):
+            module = sys.modules[name]
+            held = cast("MutableMapping[object, object]", vars(module))
+            self._mapping(held, partial(setattr, module), partial(delattr, module))
+
+    def restore(self) -> None:
+        """Bring all of it back that has changed."""
+        for has_changed, bring_back in self._checks:
+            if has_changed():
+                bring_back()
+
+    def _look(self, value: object) -> None:
+        kind = type(value)
+        if id(value) in self._seen or kind in (int, str, bytes, float, bool, type(None)):
+            return
+        self._seen[id(value)] = value
+        if issubclass(kind, dict):
+            held = cast("dict[object, object]", value)
+            self._mapping(held, held.__setitem__, held.__delitem__)
+        elif issubclass(kind, list | deque | bytearray):
+            self._sequence(cast("list[object]", value))
+        elif issubclass(kind, set):
+            self._set(cast("set[object]", value))
+        elif issubclass(kind, tuple | frozenset):
+            for item in cast("tuple[object, ...]", value):
+                self._look(item)
+        elif issubclass(kind, FunctionType):
+            self._function(cast("FunctionType", value))
+        elif kind is _CACHE:
+            self._cache(value)
+        elif issubclass(kind, type):
+            self._class(cast("type", value))
+        elif not issubclass(kind, ModuleType) and self._is_known(kind):
+            self._object(value)
+
+    def _is_known(self, kind: type) -> bool:
+        return kind.__module__ in self._modules or kind.__module__ in _PYTHONS
+
+    def _mapping(
+        self,
+        held: MutableMapping[object, object],
+        put: Callable[..., None],
+        drop: Callable[..., None],
+    ) -> None:
+        names, values = [*held], [*held.values()]
+
+        def has_changed() -> bool:
+            return len(held) != len(names) or any(map(is_not, held.values(), values))
+
+        def bring_back() -> None:
+            for name in [name for name in held if name not in before]:
+                drop(name)
+            for name, value in before.items():
+                if name not in held or held[name] is not value:
+                    put(name, value)
+
+        before = dict(zip(names, values, strict=True))
+        self._checks.append((has_changed, bring_back))
+        for name, value in before.items():
+            if name not in _SKIPPED:
+                self._look(value)
+
+    def _sequence(self, held: list[object]) -> None:
+        items = [*held]
+
+        def has_changed() -> bool:
+            return len(held) != len(items) or any(map(is_not, held, items))
+
+        def bring_back() -> None:
+            held.clear()
+            held.extend(items)
+
+        self._checks.append((has_changed, bring_back))
+        for item in items:
+            self._look(item)
+
+    def _set(self, held: set[object]) -> None:
+        items = set(held)
+
+        def bring_back() -> None:
+            held.clear()
+            held.update(items)
+
+        self._checks.append((lambda: held != items, bring_back))
+        for item in items:
+            self._look(item)
+
+    def _class(self, kind: type) -> None:
+        if kind.__module__ in self._modules:
+            held = cast("MutableMapping[object, object]", vars(kind))
+            self._mapping(held, partial(type.__setattr__, kind), partial(type.__delattr__, kind))
+
+    def _object(self, value: object) -> None:
+        try:
+            held: dict[object, object] = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            held = {}
+        self._mapping(held, held.__setitem__, held.__delitem__)
+        for kind in type(value).__mro__:
+            for member in vars(kind).values() if "__slots__" in vars(kind) else ():
+                if isinstance(member, MemberDescriptorType):
+                    self._slot(value, member)
+        if issubclass(type(value), SimpleNamespace):
+            self._look(vars(value))
+
+    def _slot(self, value: object, member: MemberDescriptorType) -> None:
+        nothing = object()
+
+        def now() -> object:
+            try:
+                return member.__get__(value, type(value))
+            except AttributeError:
+                return nothing
+
+        before = now()
+
+        def bring_back() -> None:
+            if before is nothing:
+                member.__delete__(value)
+            else:
+                member.__set__(value, before)
+
+        self._checks.append((lambda: now() is not before, bring_back))
+        self._look(before)
+
+    def _function(self, function: FunctionType) -> None:
+        if function.__module__ not in self._modules:
+            return
+        held = cast("dict[object, object]", function.__dict__)
+        self._mapping(held, held.__setitem__, held.__delitem__)
+        for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self._look(value)
+        for cell in function.__closure__ or ():
+            self._cell(cell)
+
+    def _cell(self, cell: CellType) -> None:
+        try:
+            before = cell.cell_contents
+        except ValueError:
+            return
+        self._checks.append(
+            (
+                lambda: cell.cell_contents is not before,
+                partial(setattr, cell, "cell_contents", before),
+            )
+        )
+        self._look(before)
+
+    def _cache(self, cached: object) -> None:
+        """An empty cache is made empty again; what is in a full one cannot be brought back."""
+        info, clear = getattr(cached, "cache_info"), getattr(cached, "cache_clear")  # noqa: B009
+        if info().currsize == 0:
+            self._checks.append((lambda: info().currsize != 0, clear))
+        self._look(getattr(cached, "__wrapped__", None))
