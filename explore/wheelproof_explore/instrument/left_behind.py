@@ -56,9 +56,9 @@ class LeftBehind:
 
     def restore(self) -> None:
         """Bring all of it back that has changed."""
-        for has_changed, bring_back in self._checks:
+        for has_changed, set_back in self._checks:
             if has_changed():
-                bring_back()
+                set_back()
 
     def _look(self, value: object) -> None:
         kind = type(value)
@@ -98,7 +98,7 @@ class LeftBehind:
         def has_changed() -> bool:
             return len(held) != len(names) or any(map(is_not, held.values(), values))
 
-        def bring_back() -> None:
+        def set_back() -> None:
             for name in [name for name in held if name not in before]:
                 drop(name)
             for name, value in before.items():
@@ -106,7 +106,7 @@ class LeftBehind:
                     put(name, value)
 
         before = dict(zip(names, values, strict=True))
-        self._checks.append((has_changed, bring_back))
+        self._checks.append((has_changed, set_back))
         for name, value in before.items():
             if name not in _SKIPPED:
                 self._look(value)
@@ -117,22 +117,22 @@ class LeftBehind:
         def has_changed() -> bool:
             return len(held) != len(items) or any(map(is_not, held, items))
 
-        def bring_back() -> None:
+        def set_back() -> None:
             held.clear()
             held.extend(items)
 
-        self._checks.append((has_changed, bring_back))
+        self._checks.append((has_changed, set_back))
         for item in items:
             self._look(item)
 
     def _set(self, held: set[object]) -> None:
         items = set(held)
 
-        def bring_back() -> None:
+        def set_back() -> None:
             held.clear()
             held.update(items)
 
-        self._checks.append((lambda: held != items, bring_back))
+        self._checks.append((lambda: held != items, set_back))
         for item in items:
             self._look(item)
 
@@ -165,13 +165,13 @@ class LeftBehind:
 
         before = now()
 
-        def bring_back() -> None:
+        def set_back() -> None:
             if before is nothing:
                 member.__delete__(value)
             else:
                 member.__set__(value, before)
 
-        self._checks.append((lambda: now() is not before, bring_back))
+        self._checks.append((lambda: now() is not before, set_back))
         self._look(before)
 
     def _function(self, function: FunctionType) -> None:
