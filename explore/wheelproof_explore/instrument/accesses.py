@@ -4,6 +4,7 @@ An object that only one thread has reached makes no steps; the thread is remembe
 """
 
 import inspect
+import sys
 from collections.abc import Iterable, Mapping
 from zlib import crc32
 
@@ -40,6 +41,8 @@ class Seeing:
         self.known: set[int] = set()
         """The identities of the codes that are rewritten."""
         self.files: set[str] = set()
+        self.exposed: set[type] = set()
+        """The classes of objects whose `__dict__` a run has taken."""
         self.late: list[str] = []
         """The modules that runs have imported."""
         self.blind: dict[str, None] = {}
@@ -109,6 +112,17 @@ class Seeing:
         if first == thread.number and write:
             self._reached[number] = first, True
         return None
+
+    def expose(self, kind: type) -> None:
+        """Have each access of an attribute of these objects be one of their `__dict__`, too."""
+        runtime = running()
+        file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+        if runtime is None or not (self.steps and self.active and file) or kind in self.exposed:
+            return
+        self.exposed.add(kind)
+        error = NewlySharedError(runtime.program, f"takes __dict__ of {kind}", "explore it anew")
+        runtime.stop = error
+        raise error
 
     def made(self, container: object) -> None:
         """Register a new container: the thread that makes it gives it its number."""

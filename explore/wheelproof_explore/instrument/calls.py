@@ -110,6 +110,12 @@ class Calls:
         if parts:
             self._seeing.touch(parts)
 
+    def touch_exposed(self, instance: object, name: str, *, write: bool) -> None:
+        """Read or write an attribute of an object whose `__dict__` others may go through."""
+        held: object = object.__getattribute__(instance, "__dict__")
+        own: Part = (instance, f"{type(instance).__name__}.", name)
+        self._seeing.touch([(own, write), ((held, "dict", ""), write)])
+
     def pause(self, names: object, name: str) -> None:
         """Make a step inside a function whose results are cached: others may look meanwhile."""
         self._seeing.touch([((names, _CACHE_OF, name), True)])

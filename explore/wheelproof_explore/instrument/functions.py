@@ -5,6 +5,7 @@ Outside a run, in its set-up and in its checks, only the access itself is made.
 
 import builtins
 import inspect
+import sys
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -80,6 +81,8 @@ class _Functions:
             return function
         if function is getattr:
             return self._getattr
+        if function is hasattr:
+            return self._hasattr
         if function is setattr or function == object.__setattr__:
             return lambda instance, name, value: self.set(value, instance, name)
         if function is eval or function is exec:
@@ -100,6 +103,10 @@ class _Functions:
         if running() is not None:
             self._calls.touch((value,), Effect.READS_ALL)
         return value
+
+    def _hasattr(self, instance: object, name: str) -> bool:
+        self._attribute(instance, name, write=False)
+        return hasattr(instance, name)
 
     def _getattr(self, instance: object, name: str, *default: object) -> object:
         self._attribute(instance, name, write=False)
@@ -156,6 +163,15 @@ class _Functions:
     def new(self, container: object) -> object:
         self._seeing.made(container)
         return container
+
+    def exposed(self, value: object) -> object:
+        if running() is not None:
+            self._seeing.expose(type(value))
+        return value
+
+    def noted(self, what: str, value: object) -> object:
+        self.blind(what)
+        return value
 
     def blind(self, what: str) -> None:
         if running() is not None:
@@ -245,16 +261,30 @@ class _Functions:
         found = inspect.getattr_static(kind, name, None)
         if type(found) is cached_property and not write:
             self._calls.look_into_cached_property(found)
+        if name == "__dict__":
+            self._seeing.expose(kind)
+            return
         is_property = inspect.isdatadescriptor(found) and not isinstance(
             found, MemberDescriptorType | GetSetDescriptorType
         )
+        if found is not None and not (write or is_property):
+            self._of_class(kind, name)
         if is_property or (not write and found is not None and _is_method(found)):
             # A property, whose code is instrumented itself, or a method.
             return
         if issubclass(kind, ModuleType):
             self._access(vars(instance), f"{getattr(instance, '__name__', '')}.", name, write=write)
         elif kind.__module__ != "builtins" or issubclass(kind, BaseException | FunctionType):
+            if kind in self._seeing.exposed:
+                self._calls.touch_exposed(instance, name, write=write)
+                return
             self._access(instance, f"{kind.__name__}.", name, write=write)
+
+    def _of_class(self, kind: type, name: str) -> None:
+        """Read an attribute that an object may have from its class, as `Kind.name = ...` writes."""
+        owner = next((one for one in _mro(kind) if name in vars(one)), kind)
+        if self._seeing.steps and owner.__module__.partition(".")[0] not in sys.stdlib_module_names:
+            self._access(owner, f"{owner.__name__}.", name, write=False)
 
     def _item(self, container: object, key: object, *, write: bool, resized: bool = False) -> None:
         runtime, kind = _running_with(container), type(container)

@@ -381,11 +381,15 @@ class _Rewriter(ast.NodeTransformer):
         for keyword in node.keywords:
             stars = keyword.arg is None
             keyword.value = self._look(keyword.value) if stars else self._load(keyword.value)
+        if name == "vars" and node.args:
+            node.args[0] = _call("exposed", node.args[0])
         if isinstance(function, ast.Attribute):
             attribute = ast.Constant(self._mangled(function.attr))
             node.func = _call("method", self._load(function.value), attribute)
         elif name not in _PLAIN_CALLS:
             node.func = ast.copy_location(_call("call", self._load(function)), function)
+        if name == "globals":
+            return _call("noted", ast.Constant("globals()"), node)
         return _call("new", node) if name in _MAKING else node
 
     def _operate(self, operation: ast.AST, left: ast.expr, right: ast.expr) -> ast.expr:

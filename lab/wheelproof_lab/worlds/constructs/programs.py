@@ -33,20 +33,50 @@ def program():
         thread.join()
     assert {read} == 2
 """
+_TWO_LOOKS = """
+
+def program():
+    {setup}
+    lock = threading.Lock()
+
+    def write():
+        {declares}
+        N = 1
+        with lock:
+            pass
+        {write}
+
+    def look():
+        one_look = {read}
+        other_look = {read}
+        assert one_look == other_look
+
+    threads = [threading.Thread(target=write), threading.Thread(target=look)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
 _SHARED = (Path(__file__).parent / "shared.txt").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What exploring a construct has said of the lost update, and of its mended form."""
+    """What exploring a construct has said of the lost update, and of its mended form.
+
+    `looks` is a program whose other thread reads twice, and may not be written to in between.
+    """
 
     wrong: Exploration
     right: Exploration
+    looks: Exploration
 
     def problem(self) -> str:
         """Return what must not be, empty if there is nothing."""
         if self.wrong.verdict() is Verdict.PASS:
             return "a lost update passes"
+        if self.looks.verdict() is Verdict.PASS:
+            return "a write between two looks passes"
         if self.right.verdict() is Verdict.FAIL:
             return f"a right program fails: {self.right.summary()}"
         found = self.wrong.counterexample
@@ -56,23 +86,24 @@ class Outcome:
 
     def how(self) -> str:
         """Return "seen", or why it is no pass and no failure."""
-        for one in (self.wrong, self.right):
+        for one in (self.wrong, self.right, self.looks):
             if one.verdict() is Verdict.INCONCLUSIVE:
                 return f"inconclusive: {one.gap or one.stopped}"
         return "seen"
 
 
 def outcome(construct: Construct, folder: Path, number: int) -> Outcome:
-    """Write the two programs of a construct into `folder`, and explore them."""
-    wrong, right = (
-        _explored(construct, folder, f"construct_{number}_{mended}", mended=mended)
-        for mended in (False, True)
+    """Write the programs of a construct into `folder`, and explore them."""
+    named = f"construct_{number}"
+    return Outcome(
+        wrong=_explored(source(construct, mended=False), folder, f"{named}_wrong"),
+        right=_explored(source(construct, mended=True), folder, f"{named}_right"),
+        looks=_explored(two_looks(construct), folder, f"{named}_looks"),
     )
-    return Outcome(wrong=wrong, right=right)
 
 
-def _explored(construct: Construct, folder: Path, name: str, *, mended: bool) -> Exploration:
-    (folder / f"{name}.py").write_text(source(construct, mended=mended), encoding="utf-8")
+def _explored(text: str, folder: Path, name: str) -> Exploration:
+    (folder / f"{name}.py").write_text(text, encoding="utf-8")
     importlib.invalidate_caches()
     sys.path.insert(0, str(folder))
     try:
@@ -81,6 +112,11 @@ def _explored(construct: Construct, folder: Path, name: str, *, mended: bool) ->
     finally:
         sys.path.remove(str(folder))
         sys.modules.pop(name, None)
+
+
+def two_looks(construct: Construct) -> str:
+    """Return the module in which a thread reads twice, and another one writes."""
+    return _SHARED + _TWO_LOOKS.format(**construct._asdict())
 
 
 def source(construct: Construct, *, mended: bool) -> str:

@@ -2,7 +2,8 @@
 
 A row is a lost update: each of two threads reads a number by `read`, and stores the next one, `N`,
 by `write`. A lock stands beside it. Explored, the program has to fail, or to be inconclusive; with
-both under the lock it has to pass, or to be inconclusive.
+both under the lock it has to pass, or to be inconclusive. A thread that reads twice beside one that
+writes has to fail, too: that shows that the read alone is seen.
 """
 
 from typing import NamedTuple
