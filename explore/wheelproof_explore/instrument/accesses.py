@@ -76,6 +76,9 @@ class Seeing:
         shared: dict[ObjectNumber, bool] = {}
         names: list[str] = []
         for (instance, name, key), write in parts:
+            if instance is None:
+                self.blind["a call that is given more than can be gone through"] = None
+                continue
             number = self._reach(runtime, instance, name, key, write=write)
             if number is not None:
                 shared[number] = write or shared.get(number, False)

@@ -1,10 +1,11 @@
 """Calls of code that is not rewritten: what they may read and write is one step."""
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from pathlib import Path
-from types import FunctionType, MethodType
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import cast
 
 from wheelproof_explore.instrument.accesses import Seeing
@@ -47,7 +48,7 @@ class Calls:
             module = str(plain.__module__).partition(".")[0]
             return module in ("wheelproof", "wheelproof_explore")
         if issubclass(kind, type):
-            return all(
+            return not _is_library(function) and all(
                 type(one) is FunctionType or one is getattr(object, name)
                 for name in ("__init__", "__new__")
                 for one in (getattr(function, name),)
@@ -69,6 +70,8 @@ class Calls:
             held += (*target.args, *target.keywords.values())
             target = target.func
         of_receiver, of_given = effects_of(target)
+        given = tuple(map(self._seen_later, given))
+        named = {name: self._seen_later(value) for name, value in named.items()}
         parts: list[tuple[Part, bool]] = []
         if of_receiver:
             parts += _parts((receiver_of(target),), max(of_receiver, Effect.READS_ALL))
@@ -92,6 +95,14 @@ class Calls:
             if runtime.event != event:
                 # It has called code that makes steps: what it does behind them is another one.
                 self._seeing.touch(parts)
+
+    def _seen_later(self, value: object) -> object:
+        """Return a method of a container so that a call of it later on is seen."""
+        if type(value) not in (BuiltinMethodType, MethodWrapperType):
+            return value
+        if not issubclass(type(receiver_of(value)), CONTAINERS):
+            return value
+        return partial(self.outside, cast("Callable[..., object]", value))
 
     def special(self, value: object, name: str, effect: Effect) -> None:
         """Touch what has items of its own kind, unless its method is code that is seen."""
@@ -123,6 +134,11 @@ class Calls:
     def look_into_cached_property(self, found: object) -> None:
         """Make a step of the look for what a cached property has."""
         self._seeing.touch(_cache_of(getattr(found, "func", None)))
+
+
+def _is_library(kind: object) -> bool:
+    """Tell whether a class is the standard library's."""
+    return str(getattr(kind, "__module__", "")).partition(".")[0] in sys.stdlib_module_names
 
 
 def _cache_of(function: object) -> list[tuple[Part, bool]]:

@@ -137,6 +137,8 @@ OPERATORS: Mapping[str, Callable[..., object]] = {
 CONTAINERS = (dict, list, set, deque, bytearray, array)
 _VIEWS = frozenset(("builtins", "itertools", "collections", "functools"))
 _MOST_PARTS = 2_000
+MORE: Part = (None, "more", "")
+"""In the place of the parts that are left, if there are too many to go through."""
 
 
 def effects_of(function: object) -> tuple[Effect, Effect]:
@@ -223,6 +225,8 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
         elif kind.__module__.partition(".")[0] not in _QUIET:
             yield (here, kind.__name__, ""), written
         left.extend((one, written) for one in inside)
+    if left:
+        yield MORE, False
 
 
 def attributes_of(value: object) -> Iterator[tuple[str, object]]:

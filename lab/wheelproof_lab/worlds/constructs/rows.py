@@ -92,6 +92,18 @@ CONSTRUCTS: tuple[Construct, ...] = (
         "list(map(s.__getitem__, [0]))[0]",
         "list(map(s.__setitem__, [0], [N]))",
     ),
+    Construct(
+        "method as a thread's target",
+        "s = {'n': 0}",
+        "s['n']",
+        "t = threading.Thread(target=s.__setitem__, args=('n', N)); t.start(); t.join()",
+    ),
+    Construct(
+        "method in a pool",
+        "s = {'n': 0}",
+        "s['n']",
+        "concurrent.futures.ThreadPoolExecutor(1).submit(s.__setitem__, 'n', N).result()",
+    ),
     Construct("comprehension", "s = [0]", "[x for x in s][0]", "s[0] = N"),
     Construct("set comprehension", "s = [0]", "max({x for x in s})", "s[0] = N"),
     Construct(
