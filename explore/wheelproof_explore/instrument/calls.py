@@ -38,8 +38,8 @@ class Calls:
         # By `type`: a proxy's `__class__` is code of the program, which `isinstance` would run.
         while type(function) is partial:
             function = cast("partial[object]", function).func
-        if type(function) is MethodType:
-            function = function.__func__
+        if issubclass(type(function), MethodType):
+            function = cast("MethodType", function).__func__
         kind = type(function)
         if kind is FunctionType:
             plain = cast("FunctionType", function)

@@ -84,9 +84,9 @@ class _Functions:
         if function is hasattr:
             return self._hasattr
         if function is setattr or function == object.__setattr__:
-            return lambda instance, name, value: self.set(value, instance, name)
+            return self._setattr
         if function is eval or function is exec:
-            self._seeing.blind[f"{function.__name__}()"] = None
+            self._seeing.blind["eval()" if function is eval else "exec()"] = None
         receiver = receiver_of(function)
         if type(function) is BuiltinMethodType and issubclass(type(receiver), CONTAINERS):
             return partial(self._call, cast("_Container", receiver), function.__name__)
@@ -103,6 +103,9 @@ class _Functions:
         if running() is not None:
             self._calls.touch((value,), Effect.READS_ALL)
         return value
+
+    def _setattr(self, instance: object, name: str, value: object) -> None:
+        self.set(value, instance, name)
 
     def _hasattr(self, instance: object, name: str) -> bool:
         self._attribute(instance, name, write=False)
@@ -259,7 +262,7 @@ class _Functions:
                 self._access(owner, f"{owner.__name__}.", name, write=write)
             return
         found = inspect.getattr_static(kind, name, None)
-        if type(found) is cached_property and not write:
+        if issubclass(type(found), cached_property) and not write:
             self._calls.look_into_cached_property(found)
         if name == "__dict__":
             self._seeing.expose(kind)

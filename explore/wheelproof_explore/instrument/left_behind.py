@@ -28,7 +28,8 @@ def _reached(names: Iterable[str]) -> frozenset[str]:
         if name not in own or name in found:
             continue
         found.add(name)
-        for value in list(vars(sys.modules[name]).values()):
+        held = cast("dict[str, object]", vars(sys.modules[name]))
+        for value in list(held.values()):
             kind = type(value)
             if issubclass(kind, ModuleType):
                 left.append(cast("ModuleType", value).__name__)

@@ -125,14 +125,29 @@ _ATOMS = (
     int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice, CodeType,
     FunctionType, ModuleType, type, property, staticmethod, classmethod,
 )  # fmt: skip
-OPERATORS: Mapping[str, Callable[..., object]] = {
-    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "MatMult": operator.matmul,
-    "Div": operator.truediv, "Mod": operator.mod, "Pow": operator.pow, "LShift": operator.lshift,
-    "RShift": operator.rshift, "BitOr": operator.or_, "BitXor": operator.xor,
-    "BitAnd": operator.and_, "FloorDiv": operator.floordiv, "Eq": operator.eq,
-    "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt,
-    "GtE": operator.ge,
-}  # fmt: skip
+_NAMES_OF_OPERATORS = {
+    "Add": "add",
+    "Sub": "sub",
+    "Mult": "mul",
+    "MatMult": "matmul",
+    "Div": "truediv",
+    "Mod": "mod",
+    "Pow": "pow",
+    "LShift": "lshift",
+    "RShift": "rshift",
+    "BitOr": "or_",
+    "BitXor": "xor",
+    "BitAnd": "and_",
+    "FloorDiv": "floordiv",
+    "Eq": "eq",
+    "NotEq": "ne",
+    "Lt": "lt",
+    "LtE": "le",
+    "Gt": "gt",
+    "GtE": "ge",
+}
+_FUNCTIONS = cast("Mapping[str, Callable[..., object]]", vars(operator))
+OPERATORS = {node: _FUNCTIONS[name] for node, name in _NAMES_OF_OPERATORS.items()}
 """What each operator of two operands does, by the name of its node."""
 CONTAINERS = (dict, list, set, deque, bytearray, array)
 _VIEWS = frozenset(("builtins", "itertools", "collections", "functools"))

@@ -218,7 +218,7 @@ def test_a_module_that_a_run_imports_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "imported_late.py").write_text(_IMPORTED_LATE, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.delitem(sys.modules, "imported_late", raising=False)
 
     def imports() -> None:
