@@ -107,7 +107,7 @@ class Calls:
     def special(self, value: object, name: str, effect: Effect) -> None:
         """Touch what has items of its own kind, unless its method is code that is seen."""
         kind = type(value)
-        if running() is None or kind in NO_ITEMS or kind in _PLAIN:
+        if running() is None or kind in CONTAINERS or kind in NO_ITEMS or kind in _PLAIN:
             return
         method = inspect.getattr_static(kind, name, None)
         if issubclass(kind, CONTAINERS) and not isinstance(method, FunctionType):

@@ -26,6 +26,7 @@ from wheelproof_explore.instrument.calls import NO_ITEMS, Calls
 from wheelproof_explore.instrument.outside import (
     CONTAINERS,
     OPERATORS,
+    READING_METHODS,
     Effect,
     parts_of,
     receiver_of,
@@ -36,10 +37,6 @@ from wheelproof_explore.runtime.runtime import ControlledRuntime
 
 _CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, bytearray))
 _KEYED = frozenset((dict, OrderedDict, defaultdict))
-_READING = frozenset(
-    ("copy", "count", "difference", "get", "index", "intersection", "isdisjoint", "issubset")
-) | {"issuperset", "items", "keys", "symmetric_difference", "union", "values"}
-"""Methods of containers that change nothing."""
 _BY_KEY = frozenset(("get", "pop", "setdefault"))
 _NO_STATE = (MethodType, Local)
 
@@ -159,9 +156,8 @@ class _Functions:
     def iter(self, value: Iterable[object]) -> Iterable[object]:
         if running() is None or type(value) in NO_ITEMS:
             return value
-        if not self._seeing.steps:
-            return value if _running_with(value) is None else self._elements(value)
-        return self._steps_of(value)
+        is_looked_at = self._seeing.steps or _running_with(value) is not None
+        return self._elements(value) if is_looked_at else value
 
     def new(self, container: object) -> object:
         self._seeing.made(container)
@@ -323,30 +319,22 @@ class _Functions:
             writes = name == "pop" or (name == "setdefault" and not there)
             self._item(container, given[0], write=writes, resized=writes)
         elif not name.startswith("__"):
-            self._whole(container, write=name not in _READING)
+            self._whole(container, write=name not in READING_METHODS)
         method: Callable[..., object] = getattr(container, name)
         return method(*given, **named)
 
-    def _steps_of(self, container: Iterable[object]) -> Iterator[object]:
+    def _elements(self, container: Iterable[object]) -> Iterator[object]:
         """Go through a container or an iterator: each look for an element reads it, in one step."""
         iterator = iter(container)
         is_own = isinstance(getattr(type(iterator), "__next__", None), FunctionType)
         while True:
-            if not is_own:
+            if not self._seeing.steps:
+                self._whole(container, write=False)
+            elif not is_own:
                 self._seeing.touch(
                     (part, write or part[0] is iterator)
                     for part, write in parts_of(iterator, everything=False)
                 )
-            try:
-                element = next(iterator)
-            except StopIteration:
-                return
-            yield element
-
-    def _elements(self, container: Iterable[object]) -> Iterator[object]:
-        iterator = iter(container)
-        while True:
-            self._whole(container, write=False)
             try:
                 element = next(iterator)
             except StopIteration:

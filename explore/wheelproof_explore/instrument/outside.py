@@ -44,39 +44,18 @@ _NOTHING = frozenset(
     ("callable", "getattr", "globals", "hasattr", "id", "input", "isinstance", "issubclass")
 ) | {"locals", "object", "open", "range", "setattr", "super", "type", "staticmethod", "slice"}
 """Built-in functions that look at no state, or whose look is seen in another way."""
-_READING = (
-    frozenset(
-        (
-            "abs",
-            "all",
-            "any",
-            "bool",
-            "bytearray",
-            "bytes",
-            "complex",
-            "dict",
-            "divmod",
-            "enumerate",
-        )
-    )
-    | frozenset(
-        ("filter", "float", "frozenset", "hash", "int", "iter", "len", "list", "map", "max", "min")
-    )
-    | {"pow", "reversed", "round", "set", "sorted", "sum", "tuple", "zip"}
-)
+_READING = frozenset((
+    "abs", "all", "any", "bool", "bytearray", "bytes", "complex", "dict", "divmod", "enumerate",
+    "filter", "float", "frozenset", "hash", "int", "iter", "len", "list", "map", "max", "min",
+    "pow", "reversed", "round", "set", "sorted", "sum", "tuple", "zip",
+))  # fmt: skip
 _READING_ALL = frozenset(("ascii", "format", "print", "repr", "str"))
-_QUIET = (
-    frozenset(
-        ("_asyncio", "_contextvars", "_queue", "_thread", "_weakref", "abc", "_abc", "asyncio")
-    )
-    | frozenset(
-        ("concurrent", "contextlib", "contextvars", "datetime", "enum", "gc", "inspect", "logging")
-    )
-    | frozenset(
-        ("math", "os", "posix", "queue", "re", "sys", "threading", "time", "traceback", "typing")
-    )
-    | {"unittest", "warnings", "weakref", "wheelproof", "wheelproof_explore"}
-)
+_QUIET = frozenset((
+    "_asyncio", "_contextvars", "_queue", "_thread", "_weakref", "abc", "_abc", "asyncio",
+    "concurrent", "contextlib", "contextvars", "datetime", "enum", "gc", "inspect", "logging",
+    "math", "os", "posix", "queue", "re", "sys", "threading", "time", "traceback", "typing",
+    "unittest", "warnings", "weakref", "wheelproof", "wheelproof_explore",
+))  # fmt: skip
 """Modules whose functions only keep what they are given, or run on models of their own."""
 _MODULES: Mapping[str, Effect] = {
     **dict.fromkeys(_QUIET, Effect.NOTHING),
@@ -91,36 +70,16 @@ _CHANGING = frozenset(("delitem", "setitem", "pack_into")) | {
     name for name in vars(operator) if name.startswith("i") and name not in ("index", "is_")
 }
 """Functions of `operator` and `struct` that write; the others read."""
-_LOOKING_METHODS = (
-    frozenset(
-        ("copy", "count", "difference", "get", "getvalue", "index", "intersection", "isdisjoint")
-    )
-    | frozenset(
-        (
-            "issubset",
-            "issuperset",
-            "items",
-            "keys",
-            "symmetric_difference",
-            "tell",
-            "tolist",
-            "union",
-        )
-    )
-    | frozenset(
-        (
-            "values",
-            "__contains__",
-            "__eq__",
-            "__format__",
-            "__ge__",
-            "__getitem__",
-            "__gt__",
-            "__le__",
-        )
-    )
-    | {"__iter__", "__len__", "__lt__", "__ne__", "__repr__", "__reversed__", "__str__", "tobytes"}
-)
+READING_METHODS = frozenset(
+    ("copy", "count", "difference", "get", "index", "intersection", "isdisjoint", "issubset")
+) | {"issuperset", "items", "keys", "symmetric_difference", "union", "values"}
+"""Methods of containers that change nothing."""
+_LOOKING_METHODS = READING_METHODS | {
+    "getvalue", "tell", "tobytes", "tolist", "__contains__", "__eq__", "__format__", "__ge__",
+    "__getitem__", "__gt__", "__iter__", "__le__", "__len__", "__lt__", "__ne__", "__repr__",
+    "__reversed__", "__str__",
+}  # fmt: skip
+"""The same of any object of C."""
 _ATOMS = (
     int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice, CodeType,
     FunctionType, ModuleType, type, property, staticmethod, classmethod,
