@@ -201,7 +201,13 @@ class _Rewriter(ast.NodeTransformer):
 
     def _for(self, node: ast.For | ast.AsyncFor) -> list[ast.stmt]:
         after: list[ast.stmt] = []
-        node.target = self._plain_target(node.target, after)
+        if isinstance(node.target, ast.Tuple | ast.List):
+            # What is unpacked may be shared: the body begins with an assignment, which is seen.
+            element = self._temporary()
+            after = self._assign([node.target], _name(element))
+            node.target = ast.copy_location(ast.Name(element, ast.Store()), node.target)
+        else:
+            node.target = self._plain_target(node.target, after)
         node.iter = self._load(node.iter)
         if isinstance(node, ast.For):
             node.iter = _call("iter", node.iter)

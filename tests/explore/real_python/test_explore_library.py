@@ -172,6 +172,33 @@ def test_a_drawn_schedule_finds_a_lost_update_without_any_option() -> None:
         draws()
 
 
+def test_what_a_loop_unpacks_is_seen() -> None:
+    def writes_between_two_looks() -> None:
+        shared, lock = [0], threading.Lock()
+
+        def write() -> None:
+            with lock:
+                pass
+            shared[0] = 1
+
+        def look() -> None:
+            with lock:
+                pass
+            seen: list[int] = []
+            for (one,) in [shared, shared]:
+                seen.append(one)
+            assert seen[0] == seen[1]
+
+        threads = [threading.Thread(target=body) for body in (write, look)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    with pytest.raises(InterleavingError, match=r"seen\[0\] == seen\[1\]"):
+        check(writes_between_two_looks)
+
+
 class _Single:
     """A textbook singleton, and what the same mistake is called elsewhere."""
 
