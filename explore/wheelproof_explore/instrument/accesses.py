@@ -5,7 +5,9 @@ An object that only one thread has reached makes no steps; the thread is remembe
 
 import inspect
 import sys
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping
+from typing import cast
 from zlib import crc32
 
 from wheelproof_explore.failures.places import call_stack
@@ -18,6 +20,8 @@ from wheelproof_explore.runtime.model import ModelThread
 from wheelproof_explore.runtime.numbers import ObjectNumber
 from wheelproof_explore.runtime.runtime import ControlledRuntime, LoggedAccess
 
+KEYED = frozenset((dict, OrderedDict, defaultdict))
+"""Containers whose keys are searched for data races one by one."""
 _FIELDS = (1 << 19) - 2
 
 
@@ -56,33 +60,56 @@ class Seeing:
         if self.steps:
             self._step(runtime, instance, name, key, write=write)
             return
+        self._log(runtime, instance, f"{name}{key}", write=write, sure=True)
+
+    def whole(self, container: object, *, write: bool, sure: bool = True) -> None:
+        """Log an access of all that a container has, for the data race search."""
+        runtime, kind = running(), type(container)
+        if runtime is None or not self.active:
+            return
+        if kind not in KEYED:
+            self._log(runtime, container, kind.__name__, write=write, sure=sure)
+            return
+        fields = [f"a whole {kind.__name__}"]
+        keys = list(cast("dict[object, object]", container))
+        fields += [f"{kind.__name__}[{key!r}]" for key in keys if isinstance(key, str | int)]
+        fields += [f"the keys of a {kind.__name__} {number}" for number in runtime.threads]
+        for field in fields:
+            self._log(runtime, container, field, write=write, sure=sure)
+
+    def _log(
+        self, runtime: ControlledRuntime, instance: object, field: str, *, write: bool, sure: bool
+    ) -> None:
         thread = runtime.current
         if thread is not None and not thread.aborted:
+            runtime.blind = self.blind
             line = "" if runtime.log is None else call_stack(inspect.currentframe())
-            noted = LoggedAccess(
-                runtime.event, thread.number, instance, f"{name}{key}", write, line
-            )
+            noted = LoggedAccess(runtime.event, thread.number, instance, field, write, line, sure)
             runtime.field_log.append(noted)
 
-    def touch(self, parts: Iterable[tuple[Part, bool]]) -> None:
+    def touch(self, parts: Iterable[tuple[Part, bool]], *, sure: bool = False) -> None:
         """Make one step of several accesses, each with whether it writes.
 
-        Code that is not rewritten makes them, so they are not searched for data races: it may well
-        keep threads apart itself.
+        Code that is not rewritten makes them. In the search for data races they are not `sure`,
+        unless it is known that they are made: such code may well keep threads apart itself.
         """
         runtime = running()
-        if runtime is None or not self.active or not self.steps:
+        if runtime is None or not self.active:
             return
         shared: dict[ObjectNumber, bool] = {}
         names: list[str] = []
         for (instance, name, key), write in parts:
             if instance is None:
                 self.blind["a call that is given more than can be gone through"] = None
-                continue
-            number = self._reach(runtime, instance, name, key, write=write)
-            if number is not None:
-                shared[number] = write or shared.get(number, False)
-                names.append(f"{name}{key}")
+            elif self.steps:
+                number = self._reach(runtime, instance, name, key, write=write)
+                if number is not None:
+                    shared[number] = write or shared.get(number, False)
+                    names.append(f"{name}{key}")
+            elif issubclass(type(instance), CONTAINERS) and not key:
+                self.whole(instance, write=write, sure=sure or not write)
+            else:
+                self._log(runtime, instance, f"{name}{key}", write=write, sure=sure)
         if shared:
             runtime.perform(_Accesses(shared, ", ".join(names)))
 
@@ -120,7 +147,7 @@ class Seeing:
         """Have each access of an attribute of these objects be one of their `__dict__`, too."""
         runtime = running()
         file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-        if runtime is None or not (self.steps and self.active and file) or kind in self.exposed:
+        if runtime is None or not (self.active and file) or kind in self.exposed:
             return
         self.exposed.add(kind)
         error = NewlySharedError(runtime.program, f"takes __dict__ of {kind}", "explore it anew")

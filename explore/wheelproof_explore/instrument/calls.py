@@ -14,6 +14,9 @@ from wheelproof_explore.instrument.outside import (
     Effect,
     Part,
     effects_of,
+    is_builtin,
+    is_known,
+    is_python,
     parts_of,
     receiver_of,
 )
@@ -22,16 +25,16 @@ from wheelproof_explore.patched.primitives import running
 NO_ITEMS = frozenset((range, str, bytes, tuple, frozenset))
 """Kinds that never change, though they can be gone through."""
 _PLAIN = frozenset((int, float, bool, complex, type(None)))
+_MAKING = frozenset(("__init__", "__new__", "__init_subclass__", "__set_name__"))
 _CACHE_OF = "cache of "
 _CACHE = type(cache(lambda: None))
 
 
 class Calls:
-    """The calls in one exploration. `whole` logs a look at a container for the data race search."""
+    """The calls in one exploration."""
 
-    def __init__(self, seeing: Seeing, whole: Callable[..., None]) -> None:
+    def __init__(self, seeing: Seeing) -> None:
         self._seeing = seeing
-        self._whole = whole
 
     def is_seen(self, function: object) -> bool:
         """Tell whether a function's own code says what it reads and writes, or it has no need."""
@@ -66,9 +69,10 @@ class Calls:
             self._seeing.blind[f"{code.co_name} ({where})"] = None
         target: object = function
         held: tuple[object, ...] = ()
-        while isinstance(target, partial):
-            held += (*target.args, *target.keywords.values())
-            target = target.func
+        while issubclass(type(target), partial):
+            bound = cast("partial[object]", target)
+            held += (*bound.args, *bound.keywords.values())
+            target = bound.func
         of_receiver, of_given = effects_of(target)
         given = tuple(map(self._seen_later, given))
         named = {name: self._seen_later(value) for name, value in named.items()}
@@ -77,24 +81,23 @@ class Calls:
             parts += _parts((receiver_of(target),), max(of_receiver, Effect.READS_ALL))
         if of_given:
             values = (*held, *given, *named.values())
-            parts += _parts(values, of_given)
-            if not self._seeing.steps and of_given is not Effect.WRITES:
-                for value in values:
-                    self._whole(value, write=False)
+            read = _parts(values, of_given)
+            parts += self._not_seen(read) if is_builtin(target) else read
         if function is print:
             parts += _parts((named.get("file"),), Effect.WRITES)
         if type(function) is _CACHE:
             parts += _cache_of(getattr(function, "__wrapped__", None))
         if not parts or runtime is None:
             return function(*given, **named)
-        self._seeing.touch(parts)
+        sure = is_known(target)
+        self._seeing.touch(parts, sure=sure)
         event = runtime.event
         try:
             return function(*given, **named)
         finally:
             if runtime.event != event:
                 # It has called code that makes steps: what it does behind them is another one.
-                self._seeing.touch(parts)
+                self._seeing.touch(parts, sure=sure)
 
     def _seen_later(self, value: object) -> object:
         """Return a method of a container so that a call of it later on is seen."""
@@ -117,15 +120,38 @@ class Calls:
 
     def touch(self, values: Iterable[object], effect: Effect) -> None:
         """Read or write, as one step, what can be reached through these values."""
-        parts = _parts(values, effect)
+        parts = self._not_seen(_parts(values, effect))
         if parts:
             self._seeing.touch(parts)
+
+    def _not_seen(self, parts: list[tuple[Part, bool]]) -> list[tuple[Part, bool]]:
+        """Leave out the attributes that only code that is seen reads, for the data race search."""
+        if self._seeing.steps:
+            return parts
+        return [
+            ((here, name, key), write)
+            for (here, name, key), write in parts
+            if not (name.endswith(".") and self._looks_itself(type(here)))
+        ]
+
+    def _looks_itself(self, kind: type) -> bool:
+        """Tell whether all special methods of a class are code that is seen, or Python's own."""
+        if not is_python(kind):
+            return False
+        return all(
+            id(member.__code__) in self._seeing.known
+            for one in kind.__mro__
+            if not _is_library(one)
+            for name, member in list(vars(one).items())
+            if type(member) is FunctionType and name.startswith("__") and name not in _MAKING
+        )
 
     def touch_exposed(self, instance: object, name: str, *, write: bool) -> None:
         """Read or write an attribute of an object whose `__dict__` others may go through."""
         held: object = object.__getattribute__(instance, "__dict__")
         own: Part = (instance, f"{type(instance).__name__}.", name)
-        self._seeing.touch([(own, write), ((held, "dict", ""), write)])
+        key = "" if self._seeing.steps else f"[{name!r}]"
+        self._seeing.touch([(own, write), ((held, "dict", key), write)], sure=True)
 
     def pause(self, names: object, name: str) -> None:
         """Make a step inside a function whose results are cached: others may look meanwhile."""

@@ -21,7 +21,7 @@ from types import (
 )
 from typing import TypeAlias, cast
 
-from wheelproof_explore.instrument.accesses import Seeing
+from wheelproof_explore.instrument.accesses import KEYED, Seeing
 from wheelproof_explore.instrument.calls import NO_ITEMS, Calls
 from wheelproof_explore.instrument.outside import (
     CONTAINERS,
@@ -36,7 +36,6 @@ from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.runtime import ControlledRuntime
 
 _CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, bytearray))
-_KEYED = frozenset((dict, OrderedDict, defaultdict))
 _BY_KEY = frozenset(("get", "pop", "setdefault"))
 _NO_STATE = (MethodType, Local)
 
@@ -56,7 +55,7 @@ class _Functions:
     def __init__(self, seeing: Seeing) -> None:
         self._seeing = seeing
         self._access = seeing.access
-        self._calls = Calls(seeing, self._whole)
+        self._calls = Calls(seeing)
 
     def get(self, instance: object, name: str) -> object:
         if running() is not None:
@@ -129,7 +128,7 @@ class _Functions:
 
     def set_item(self, value: object, container: _Container, key: object) -> None:
         self._calls.special(container, "__setitem__", Effect.WRITES)
-        new = type(container) in _KEYED and key not in container
+        new = type(container) in KEYED and key not in container
         self._item(container, key, write=True, resized=new)
         container[key] = value
 
@@ -156,8 +155,7 @@ class _Functions:
     def iter(self, value: Iterable[object]) -> Iterable[object]:
         if running() is None or type(value) in NO_ITEMS:
             return value
-        is_looked_at = self._seeing.steps or _running_with(value) is not None
-        return self._elements(value) if is_looked_at else value
+        return self._elements(value)
 
     def new(self, container: object) -> object:
         self._seeing.made(container)
@@ -282,14 +280,14 @@ class _Functions:
     def _of_class(self, kind: type, name: str) -> None:
         """Read an attribute that an object may have from its class, as `Kind.name = ...` writes."""
         owner = next((one for one in _mro(kind) if name in vars(one)), kind)
-        if self._seeing.steps and owner.__module__.partition(".")[0] not in sys.stdlib_module_names:
+        if owner.__module__.partition(".")[0] not in sys.stdlib_module_names:
             self._access(owner, f"{owner.__name__}.", name, write=False)
 
     def _item(self, container: object, key: object, *, write: bool, resized: bool = False) -> None:
         runtime, kind = _running_with(container), type(container)
         if runtime is None:
             return
-        if self._seeing.steps or kind not in _KEYED or not isinstance(key, str | int):
+        if self._seeing.steps or kind not in KEYED or not isinstance(key, str | int):
             self._whole(container, write=write)
             return
         self._access(container, kind.__name__, f"[{key!r}]", write=write)
@@ -303,18 +301,13 @@ class _Functions:
         runtime, kind = _running_with(container), type(container)
         if runtime is None:
             return
-        if self._seeing.steps or kind not in _KEYED:
+        if self._seeing.steps:
             self._access(container, kind.__name__, "", write=write)
-            return
-        self._access(container, f"a whole {kind.__name__}", "", write=write)
-        for key in list(cast("dict[object, object]", container)):
-            if isinstance(key, str | int):
-                self._access(container, kind.__name__, f"[{key!r}]", write=write)
-        for number in list(runtime.threads):
-            self._access(container, f"the keys of a {kind.__name__}", f" {number}", write=write)
+        else:
+            self._seeing.whole(container, write=write)
 
     def _call(self, container: _Container, name: str, /, *given: object, **named: object) -> object:
-        if name in _BY_KEY and type(container) in _KEYED and given:
+        if name in _BY_KEY and type(container) in KEYED and given:
             there = given[0] in container
             writes = name == "pop" or (name == "setdefault" and not there)
             self._item(container, given[0], write=writes, resized=writes)
@@ -326,11 +319,14 @@ class _Functions:
     def _elements(self, container: Iterable[object]) -> Iterator[object]:
         """Go through a container or an iterator: each look for an element reads it, in one step."""
         iterator = iter(container)
-        is_own = isinstance(getattr(type(iterator), "__next__", None), FunctionType)
+        is_own = type(getattr(type(iterator), "__next__", None)) is FunctionType
+        looked = -2
         while True:
-            if not self._seeing.steps:
-                self._whole(container, write=False)
-            elif not is_own:
+            runtime = running()
+            # For the data race search one look is enough until there is another step.
+            is_new = runtime is not None and (self._seeing.steps or runtime.event != looked)
+            if runtime is not None and is_new and not is_own:
+                looked = runtime.event
                 self._seeing.touch(
                     (part, write or part[0] is iterator)
                     for part, write in parts_of(iterator, everything=False)

@@ -66,6 +66,9 @@ _MODULES: Mapping[str, Effect] = {
     **dict.fromkeys(("base64", "binascii", "hashlib", "_hashlib", "itertools"), Effect.READS),
     **dict.fromkeys(("statistics", "textwrap", "zlib"), Effect.READS),
 }
+_KNOWN = frozenset(
+    ("_bisect", "_heapq", "_operator", "_struct", "bisect", "builtins", "heapq", "operator")
+)
 _CHANGING = frozenset(("delitem", "setitem", "pack_into")) | {
     name for name in vars(operator) if name.startswith("i") and name not in ("index", "is_")
 }
@@ -144,6 +147,20 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
     return Effect.NOTHING, _MODULES.get(package, Effect.WRITES)
 
 
+def is_builtin(function: object) -> bool:
+    """Tell whether a function is one of Python's built-in ones, which read by special methods."""
+    return getattr(function, "__module__", None) == "builtins"
+
+
+def is_known(function: object) -> bool:
+    """Tell whether a function is C that surely does what is said of it, without any lock."""
+    if type(function) is FunctionType:
+        return False
+    kind = getattr(function, "__objclass__", type(receiver_of(function)))
+    module = str(getattr(function, "__module__", None)).partition(".")[0]
+    return module in _KNOWN or (issubclass(type(kind), type) and issubclass(kind, CONTAINERS))
+
+
 def _effect_of_builtin(name: str) -> Effect:
     if name in _NOTHING:
         return Effect.NOTHING
@@ -184,7 +201,7 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
                 inside = cast("dict[object, object]", here).values()
             elif everything and issubclass(kind, list | set | deque):
                 inside = cast("list[object]", here)
-        elif issubclass(kind, SimpleNamespace | BaseException) or _is_python(kind):
+        elif issubclass(kind, SimpleNamespace | BaseException) or is_python(kind):
             for name, held in attributes_of(here):
                 yield (here, f"{kind.__name__}.", name), written
                 inside = (*inside, held) if everything else inside
@@ -195,7 +212,7 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
         elif issubclass(kind, partial) or (kind.__module__ in _VIEWS and kind is not GeneratorType):
             # An iterator, a view or a memory view: its own place, and what it goes through.
             yield (here, kind.__name__, ""), written
-            inside = (one for one in gc.get_referents(here) if not isinstance(one, type))
+            inside = (one for one in gc.get_referents(here) if not issubclass(type(one), type))
         elif kind.__module__.partition(".")[0] not in _QUIET:
             yield (here, kind.__name__, ""), written
         left.extend((one, written) for one in inside)
@@ -219,7 +236,7 @@ def attributes_of(value: object) -> Iterator[tuple[str, object]]:
                     yield name, None
 
 
-def _is_python(kind: type) -> bool:
+def is_python(kind: type) -> bool:
     """Tell whether a class is written in Python: its objects are known by their attributes."""
     if kind.__module__.partition(".")[0] in _QUIET:
         return False

@@ -180,8 +180,8 @@ def _unless_unwinding(log: Callable[..., None], *args: object, **named: object) 
 
 def _attributes(value: object) -> list[tuple[str, object]]:
     """Return the attributes of an object itself, without running its code."""
-    if isinstance(value, type):
-        return list(vars(value).items())
+    if issubclass(type(value), type):
+        return list(vars(cast("type", value)).items())
     try:
         held: dict[str, object] = object.__getattribute__(value, "__dict__")
     except AttributeError:
@@ -230,13 +230,14 @@ class _Search:
             # The same number in every exploration, and in every process.
             index = _FIRST_FOUND + crc32(path.encode()) % _FIRST_FOUND
             return self._locks.setdefault(id(value), (value, kind(index)))[1]
-        if isinstance(value, BuiltinMethodType) and type(value.__self__) in _models:
+        if type(value) is BuiltinMethodType and type(value.__self__) in _models:
             return getattr(self._model(value.__self__, path), value.__name__, None)
         return None
 
     def _inside(self, value: object, path: str) -> None:
         """Search the functions, classes, containers and objects that a module holds."""
-        if id(value) in self._seen or isinstance(value, ModuleType):
+        # `isinstance` would ask the value itself, which may run code, or be a proxy that is dead.
+        if id(value) in self._seen or issubclass(type(value), ModuleType):
             return
         for name, held, put in self._parts(value):
             self._seen.add(id(value))
@@ -246,7 +247,7 @@ class _Search:
 
     def _parts(self, value: object) -> Iterator[tuple[object, object, Callable[[object], object]]]:
         """Yield each part of a value: its name, the part, and a function that replaces it."""
-        if isinstance(value, FunctionType):
+        if type(value) is FunctionType:
             # A module imported during a run keeps our functions under its names; they are skipped.
             if str(value.__module__).partition(".")[0] not in _FOREIGN:
                 yield from _parts_of_function(value)
@@ -256,7 +257,8 @@ class _Search:
                 if type(items[key]) not in _PLAIN:
                     yield key, items[key], partial(items.__setitem__, key)
         elif _may_hold_locks(value):
-            store = type.__setattr__ if isinstance(value, type) else object.__setattr__
+            is_class = issubclass(type(value), type)
+            store = type.__setattr__ if is_class else object.__setattr__
             for name, held in _attributes(value):
                 if type(held) in _PLAIN:
                     continue
@@ -264,11 +266,12 @@ class _Search:
 
 
 def _may_hold_locks(value: object) -> bool:
-    kind = value if isinstance(value, type) else type(value)
+    is_class = issubclass(type(value), type)
+    kind = cast("type", value) if is_class else type(value)
     package = str(kind.__module__).partition(".")[0]
     if package not in sys.stdlib_module_names and package != "builtins":
         return package not in _FOREIGN
-    return package in _MADE_BY_PYTHON and not isinstance(value, type)
+    return package in _MADE_BY_PYTHON and not is_class
 
 
 def _parts_of_function(

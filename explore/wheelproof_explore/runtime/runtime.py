@@ -49,7 +49,8 @@ T = TypeVar("T")
 class LoggedAccess(NamedTuple):
     """An access of a plain field, made after the event of this number by a thread of the program.
 
-    `field` names the class as well; `line` is empty unless the run is logged.
+    `field` names the class as well; `line` is empty unless the run is logged. `sure` tells that the
+    program's own code makes the access, and not code that may keep threads apart itself.
     """
 
     event: int
@@ -58,6 +59,7 @@ class LoggedAccess(NamedTuple):
     field: str
     write: bool
     line: str
+    sure: bool = True
 
 
 class ControlledRuntime:
@@ -99,6 +101,7 @@ class ControlledRuntime:
         # By address and field, then by thread: the last access in words. Only kept with `logging`.
         self.field_accesses: dict[tuple[int, str], dict[int, str]] = {}
         self.field_log: list[LoggedAccess] = []
+        self.blind: dict[str, None] = {}
         self._strangers: dict[int, tuple[object, ObjectNumber]] = {}
         self.stop: KeyboardInterrupt | ProgramRejectedError | None = None
         self.faults: list[BaseException] = []

@@ -26,14 +26,17 @@ _WRONG = {
     "iteration": "dict",
     "lock_free_counter": "Ticket.next",
     "lost_update": "Counter.count",
+    "lost_update_by_a_function": "dict",
     "lost_update_by_a_pattern": "Counter.count",
     "lost_update_by_a_walrus": "count",
     "lost_update_by_with": "Counter.count",
+    "lost_update_in_a_subclass": "Numbers",
     "lost_update_in_slots": "Slotted.count",
     "lost_update_of_a_global": f"{_HERE}.total",
     "lost_update_of_a_variable": "count",
     "lost_update_of_an_item": "dict['a']",
     "lost_update_of_what_a_pattern_binds": f"{_HERE}.total",
+    "lost_update_through_a_view": "dict",
     "unsafe_publication": "Holder.instance",
 }
 

@@ -1,6 +1,8 @@
 """Code that has never heard of a model checker: what is called `right_` has to pass."""
 
+import operator
 import threading
+import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
 from queue import Queue
@@ -32,6 +34,10 @@ class Counter:
         self.count += 1
 
 
+GONE = weakref.proxy(Counter())
+"""A proxy of an object that is no more: whoever asks it for its class gets an error."""
+
+
 def reader(counter: Counter) -> Callable[[], int]:
     """Return a function that is made anew at each call, out of code that may be instrumented."""
     return lambda: counter.count
@@ -51,6 +57,41 @@ def lost_update() -> None:
     counter = Counter()
     _both(counter.increment)
     assert counter.count == 2
+
+
+def lost_update_by_a_function() -> None:
+    numbers = {"a": 0}
+
+    def add() -> None:
+        operator.setitem(numbers, "a", operator.getitem(numbers, "a") + 1)
+
+    _both(add)
+    assert numbers["a"] == 2
+
+
+def lost_update_through_a_view() -> None:
+    numbers = {"a": 0}
+    view = numbers.values()
+
+    def add() -> None:
+        for number in view:
+            numbers["a"] = number + 1
+
+    _both(add)
+    assert numbers["a"] == 2
+
+
+def lost_update_in_a_subclass() -> None:
+    class Numbers(set[int]):
+        pass
+
+    numbers = Numbers()
+
+    def add() -> None:
+        numbers.add(len(numbers))
+
+    _both(add)
+    assert len(numbers) == 2
 
 
 def lost_update_in_slots() -> None:

@@ -57,7 +57,7 @@ def program():
     for thread in threads:
         thread.join()
 """
-_SHARED = (Path(__file__).parent / "shared.txt").read_text(encoding="utf-8")
+SHARED = (Path(__file__).parent / "shared.txt").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ def _explored(text: str, folder: Path, name: str) -> Exploration:
 
 def two_looks(construct: Construct) -> str:
     """Return the module in which a thread reads twice, and another one writes."""
-    return _SHARED + _TWO_LOOKS.format(**construct._asdict())
+    return SHARED + _TWO_LOOKS.format(**construct._asdict())
 
 
 def source(construct: Construct, *, mended: bool) -> str:
@@ -124,7 +124,7 @@ def source(construct: Construct, *, mended: bool) -> str:
     steps = (f"n = {construct.read}", "N = n + 1", construct.write)
     inside: Sequence[str] = steps if mended else ("pass",)
     outside: Sequence[str] = ("pass",) * 3 if mended else steps
-    return _SHARED + _PROGRAM.format(
+    return SHARED + _PROGRAM.format(
         setup=construct.setup,
         declares=construct.declares,
         inside="\n            ".join(inside),
