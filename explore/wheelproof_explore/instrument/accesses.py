@@ -7,6 +7,7 @@ import inspect
 import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping
+from types import ModuleType
 from typing import cast
 from zlib import crc32
 
@@ -47,6 +48,8 @@ class Seeing:
         self.files: set[str] = set()
         self.exposed: set[type] = set()
         """The classes of objects whose `__dict__` a run has taken."""
+        self.written: dict[str, frozenset[str]] = {}
+        """The variables of modules that were written as attributes, by the names of the modules."""
         self.late: list[str] = []
         """The modules that runs have imported."""
         self.blind: dict[str, None] = {}
@@ -151,6 +154,18 @@ class Seeing:
             return
         self.exposed.add(kind)
         error = NewlySharedError(runtime.program, f"takes __dict__ of {kind}", "explore it anew")
+        runtime.stop = error
+        raise error
+
+    def write_module(self, module: ModuleType, name: str) -> None:
+        """Have a module report its own reads of a variable that is written from outside."""
+        runtime, home = running(), module.__name__
+        known = self.written.get(home, frozenset())
+        file = getattr(module, "__file__", None)
+        if runtime is None or not self.active or name in known or file not in self.files:
+            return
+        self.written[home] = known | {name}
+        error = NewlySharedError(runtime.program, f"writes {home}.{name}", "explore it anew")
         runtime.stop = error
         raise error
 

@@ -1,5 +1,6 @@
 """Calls of code that is not rewritten: what they may read and write is one step."""
 
+import gc
 import inspect
 import sys
 from collections.abc import Callable, Iterable
@@ -31,10 +32,11 @@ _CACHE = type(cache(lambda: None))
 
 
 class Calls:
-    """The calls in one exploration."""
+    """The calls in one exploration; `seen` returns a function of attributes that is seen."""
 
-    def __init__(self, seeing: Seeing) -> None:
+    def __init__(self, seeing: Seeing, seen: Callable[[object], object]) -> None:
         self._seeing = seeing
+        self._seen_at_once = seen
 
     def is_seen(self, function: object) -> bool:
         """Tell whether a function's own code says what it reads and writes, or it has no need."""
@@ -100,12 +102,15 @@ class Calls:
                 self._seeing.touch(parts, sure=sure)
 
     def _seen_later(self, value: object) -> object:
-        """Return a method of a container so that a call of it later on is seen."""
+        """Return a function of C that reads or writes so that a call of it later on is seen."""
         if type(value) not in (BuiltinMethodType, MethodWrapperType):
             return value
+        given = cast("Callable[..., object]", value)
+        if value is setattr or value is delattr or value is getattr:
+            return self._seen_at_once(given)
         if not issubclass(type(receiver_of(value)), CONTAINERS):
             return value
-        return partial(self.outside, cast("Callable[..., object]", value))
+        return partial(self.outside, given)
 
     def special(self, value: object, name: str, effect: Effect) -> None:
         """Touch what has items of its own kind, unless its method is code that is seen."""
@@ -152,6 +157,13 @@ class Calls:
         own: Part = (instance, f"{type(instance).__name__}.", name)
         key = "" if self._seeing.steps else f"[{name!r}]"
         self._seeing.touch([(own, write), ((held, "dict", key), write)], sure=True)
+
+    def touch_class(self, owner: type, name: str, *, write: bool) -> None:
+        """Read or write an attribute of a class whose `__dict__` others may go through."""
+        own: Part = (owner, f"{owner.__name__}.", name)
+        inside = gc.get_referents(vars(owner))
+        whole: list[tuple[Part, bool]] = [((each, "dict", ""), write) for each in inside]
+        self._seeing.touch([(own, write), *whole], sure=True)
 
     def pause(self, names: object, name: str) -> None:
         """Make a step inside a function whose results are cached: others may look meanwhile."""

@@ -10,6 +10,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from importlib.util import resolve_name
 from types import (
     BuiltinMethodType,
     CellType,
@@ -17,7 +18,9 @@ from types import (
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
+    WrapperDescriptorType,
 )
 from typing import TypeAlias, cast
 
@@ -25,8 +28,8 @@ from wheelproof_explore.instrument.accesses import KEYED, Seeing
 from wheelproof_explore.instrument.calls import NO_ITEMS, Calls
 from wheelproof_explore.instrument.outside import (
     CONTAINERS,
+    LOOKING_METHODS,
     OPERATORS,
-    READING_METHODS,
     Effect,
     parts_of,
     receiver_of,
@@ -37,6 +40,12 @@ from wheelproof_explore.runtime.runtime import ControlledRuntime
 
 _CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, bytearray))
 _BY_KEY = frozenset(("get", "pop", "setdefault"))
+_OF_ATTRIBUTES = frozenset(("__delattr__", "__getattribute__", "__setattr__"))
+_SLOTS = (MethodWrapperType, WrapperDescriptorType)
+_OF_WHOLE_OBJECTS = frozenset(
+    ("__bases__", "__class__", "__code__", "__defaults__", "__dict__", "__kwdefaults__")
+) | {"cell_contents"}
+"""Attributes whose change is one of all that is read through what has them."""
 _NO_STATE = (MethodType, Local)
 
 
@@ -55,7 +64,7 @@ class _Functions:
     def __init__(self, seeing: Seeing) -> None:
         self._seeing = seeing
         self._access = seeing.access
-        self._calls = Calls(seeing)
+        self._calls = Calls(seeing, self.call)
 
     def get(self, instance: object, name: str) -> object:
         if running() is not None:
@@ -79,8 +88,12 @@ class _Functions:
             return self._getattr
         if function is hasattr:
             return self._hasattr
-        if function is setattr or function == object.__setattr__:
+        if function is setattr:
             return self._setattr
+        if function is delattr:
+            return self.delete
+        if type(function) in _SLOTS and getattr(function, "__name__", "") in _OF_ATTRIBUTES:
+            return partial(self._by_slot, cast("Callable[..., object]", function))
         if function is eval or function is exec:
             self._seeing.blind["eval()" if function is eval else "exec()"] = None
         receiver = receiver_of(function)
@@ -99,6 +112,14 @@ class _Functions:
         if running() is not None:
             self._calls.touch((value,), Effect.READS_ALL)
         return value
+
+    def _by_slot(self, slot: Callable[..., object], *given: object) -> object:
+        """Call a method that reads, writes or deletes an attribute without the class's own one."""
+        bound: Sequence[object] = [receiver_of(slot)] if type(slot) is MethodWrapperType else []
+        instance, name, *_ = *bound, *given, "", ""
+        if isinstance(name, str):
+            self._attribute(instance, name, write=slot.__name__ != "__getattribute__")
+        return slot(*given)
 
     def _setattr(self, instance: object, name: str, value: object) -> None:
         self.set(value, instance, name)
@@ -163,7 +184,8 @@ class _Functions:
 
     def exposed(self, value: object) -> object:
         if running() is not None:
-            self._seeing.expose(type(value))
+            kind = type(value)
+            self._seeing.expose(cast("type", value) if issubclass(kind, type) else kind)
         return value
 
     def noted(self, what: str, value: object) -> object:
@@ -190,6 +212,24 @@ class _Functions:
         self._access(cell, name, "", write=True)
         cell.cell_contents = value
         return value
+
+    def write_cell(self, reader: Callable[[], object], name: str) -> None:
+        self._access(_cell_of(reader, name), name, "", write=True)
+
+    def write_global(self, names: dict[str, object], name: str) -> None:
+        self._access(names, f"{names.get('__name__')}.", name, write=True)
+
+    def last(self, *values: object) -> object:
+        return values[-1]
+
+    def imported(self, names: dict[str, object], module: str, looked_up: Sequence[str]) -> None:
+        """Look at what a module has, if it is there; else its first import makes it."""
+        if running() is None:
+            return
+        package = str(names.get("__package__") or "")
+        there = sys.modules.get(resolve_name(module, package))
+        for name in looked_up if there is not None else ():
+            self._attribute(there, name, write=False)
 
     def get_global(self, names: dict[str, object], name: str) -> object:
         self._access(names, f"{names.get('__name__')}.", name, write=False)
@@ -247,11 +287,18 @@ class _Functions:
     def _attribute(self, instance: object, name: str, *, write: bool) -> None:
         # A proxy's `__class__` is code of the program, which `isinstance` would run.
         kind = type(instance)
+        if write and name in _OF_WHOLE_OBJECTS:
+            self.blind(f"a store to {name}")
         if issubclass(kind, _NO_STATE):
             return
         if issubclass(kind, type):
-            mro = _mro(cast("type", instance))
+            mro = *_mro(cast("type", instance)), *(() if write else _mro(kind))
             owner = next((one for one in mro if name in vars(one)), cast("type", instance))
+            if name == "__dict__":
+                self._seeing.expose(owner)
+            if owner in self._seeing.exposed:
+                self._calls.touch_class(owner, name, write=write)
+                return
             if owner.__module__ != "builtins" and (write or not _is_method(vars(owner).get(name))):
                 self._access(owner, f"{owner.__name__}.", name, write=write)
             return
@@ -270,6 +317,8 @@ class _Functions:
             # A property, whose code is instrumented itself, or a method.
             return
         if issubclass(kind, ModuleType):
+            if write:
+                self._seeing.write_module(cast("ModuleType", instance), name)
             self._access(vars(instance), f"{getattr(instance, '__name__', '')}.", name, write=write)
         elif kind.__module__ != "builtins" or issubclass(kind, BaseException | FunctionType):
             if kind in self._seeing.exposed:
@@ -311,8 +360,8 @@ class _Functions:
             there = given[0] in container
             writes = name == "pop" or (name == "setdefault" and not there)
             self._item(container, given[0], write=writes, resized=writes)
-        elif not name.startswith("__"):
-            self._whole(container, write=name not in READING_METHODS)
+        else:
+            self._whole(container, write=name not in LOOKING_METHODS)
         method: Callable[..., object] = getattr(container, name)
         return method(*given, **named)
 

@@ -46,7 +46,8 @@ def instrumented(program: str, packages: Sequence[str], seeing: Seeing) -> Gener
             stack.enter_context(seen(seeing))
         codes: _Known = {}
         for name in modules_seen(packages):
-            codes |= _rewritten_codes(program, sys.modules[name])
+            written = seeing.written.get(name, frozenset())
+            codes |= _rewritten_codes(program, sys.modules[name], written)
         seeing.known.update(id(inner) for code in codes.values() for inner in _with_inner(code))
         seeing.files = {key[0] for key in codes}
         for function in _functions(seeing.files):
@@ -110,7 +111,7 @@ def _is_installed(file: str) -> bool:
     return bool(_PACKAGES & {*path.parts}) or path.is_relative_to(_STANDARD_LIBRARY)
 
 
-def _rewritten_codes(program: str, module: ModuleType) -> _Known:
+def _rewritten_codes(program: str, module: ModuleType, written: frozenset[str]) -> _Known:
     try:
         source, file = inspect.getsource(module), inspect.getfile(module)
     except (OSError, TypeError):
@@ -123,7 +124,7 @@ def _rewritten_codes(program: str, module: ModuleType) -> _Known:
             "name modules that are written in Python",
         ) from None
     try:
-        return replacements(source, file)
+        return replacements(source, file, written)
     except RecursionError:
         raise ProgramRejectedError(
             program,
@@ -133,10 +134,13 @@ def _rewritten_codes(program: str, module: ModuleType) -> _Known:
 
 
 @cache
-def replacements(source: str, file: str) -> _Known:
-    """Return the code of each function of a module that is to replace its own code."""
+def replacements(source: str, file: str, written: frozenset[str] = frozenset()) -> _Known:
+    """Return the code of each function of a module that is to replace its own code.
+
+    `written` are the module's variables that other modules have written.
+    """
     before = compile(source, file, "exec", dont_inherit=True)
-    after = compile(rewritten(source, file), file, "exec", dont_inherit=True)
+    after = compile(rewritten(source, file, written), file, "exec", dont_inherit=True)
     pairs = [*_pairs(before, after)]
     # Functions that share a line and a name, as lambdas do, are told apart by their columns.
     times = Counter(_key(one) for one, _ in pairs)

@@ -25,6 +25,7 @@ from types import (
     SimpleNamespace,
 )
 from typing import cast
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 
 class Effect(IntEnum):
@@ -52,8 +53,8 @@ _READING = frozenset((
 _READING_ALL = frozenset(("ascii", "format", "print", "repr", "str"))
 _QUIET = frozenset((
     "_asyncio", "_contextvars", "_queue", "_thread", "_weakref", "abc", "_abc", "asyncio",
-    "concurrent", "contextlib", "contextvars", "datetime", "enum", "gc", "inspect", "logging",
-    "math", "os", "posix", "queue", "re", "sys", "threading", "time", "traceback", "typing",
+    "concurrent", "contextlib", "contextvars", "datetime", "enum", "gc", "logging", "math",
+    "os", "posix", "queue", "re", "sys", "threading", "time", "traceback", "typing",
     "unittest", "warnings", "weakref", "wheelproof", "wheelproof_explore",
 ))  # fmt: skip
 """Modules whose functions only keep what they are given, or run on models of their own."""
@@ -64,7 +65,7 @@ _MODULES: Mapping[str, Effect] = {
     ),
     **dict.fromkeys(("pprint", "reprlib", "string"), Effect.READS_ALL),
     **dict.fromkeys(("base64", "binascii", "hashlib", "_hashlib", "itertools"), Effect.READS),
-    **dict.fromkeys(("statistics", "textwrap", "zlib"), Effect.READS),
+    **dict.fromkeys(("inspect", "statistics", "textwrap", "zlib"), Effect.READS),
 }
 _KNOWN = frozenset(
     ("_bisect", "_heapq", "_operator", "_struct", "bisect", "builtins", "heapq", "operator")
@@ -73,14 +74,14 @@ _CHANGING = frozenset(("delitem", "setitem", "pack_into")) | {
     name for name in vars(operator) if name.startswith("i") and name not in ("index", "is_")
 }
 """Functions of `operator` and `struct` that write; the others read."""
-READING_METHODS = frozenset(
+_READING_METHODS = frozenset(
     ("copy", "count", "difference", "get", "index", "intersection", "isdisjoint", "issubset")
 ) | {"issuperset", "items", "keys", "symmetric_difference", "union", "values"}
 """Methods of containers that change nothing."""
-_LOOKING_METHODS = READING_METHODS | {
+LOOKING_METHODS = _READING_METHODS | {
     "getvalue", "tell", "tobytes", "tolist", "__contains__", "__eq__", "__format__", "__ge__",
     "__getitem__", "__gt__", "__iter__", "__le__", "__len__", "__lt__", "__ne__", "__repr__",
-    "__reversed__", "__str__",
+    "__reduce__", "__reduce_ex__", "__reversed__", "__sizeof__", "__str__",
 }  # fmt: skip
 """The same of any object of C."""
 _ATOMS = (
@@ -111,6 +112,8 @@ _NAMES_OF_OPERATORS = {
 _FUNCTIONS = cast("Mapping[str, Callable[..., object]]", vars(operator))
 OPERATORS = {node: _FUNCTIONS[name] for node, name in _NAMES_OF_OPERATORS.items()}
 """What each operator of two operands does, by the name of its node."""
+_HOLDING = frozenset((WeakKeyDictionary, WeakSet, WeakValueDictionary))
+"""Classes of quiet modules that hold what they are given, and tell who asks."""
 CONTAINERS = (dict, list, set, deque, bytearray, array)
 _VIEWS = frozenset(("builtins", "itertools", "collections", "functools"))
 _MOST_PARTS = 2_000
@@ -124,16 +127,21 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
     module = getattr(function, "__module__", None) or ""
     package = module.partition(".")[0]
     receiver = receiver_of(function)
-    if package in _QUIET or type(receiver).__module__.partition(".")[0] in _QUIET:
+    if type(function) is operator.methodcaller:
+        return Effect.NOTHING, Effect.WRITES
+    if type(function) is operator.attrgetter:
+        # It may go along a path of attributes.
+        return Effect.NOTHING, Effect.READS_ALL
+    if (package in _QUIET or is_quiet(type(receiver))) and type(receiver) not in _HOLDING:
         return Effect.NOTHING, Effect.NOTHING
     if receiver is not None:
-        looks = name in _LOOKING_METHODS
+        looks = name in LOOKING_METHODS
         given = Effect.READS_ALL if type(receiver) in (str, bytes) else Effect.READS
         return Effect.READS if looks else Effect.WRITES, given
     owner = getattr(function, "__objclass__", None)
     if issubclass(type(owner), type):
         # A method of a class, called with its receiver as the first argument.
-        return Effect.NOTHING, Effect.READS if name in _LOOKING_METHODS else Effect.WRITES
+        return Effect.NOTHING, Effect.READS if name in LOOKING_METHODS else Effect.WRITES
     if module == "builtins":
         return Effect.NOTHING, _effect_of_builtin(name)
     if package in ("operator", "_operator", "struct", "_struct"):
@@ -145,6 +153,11 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
         is_error = issubclass(cast("type", function), BaseException)
         return Effect.NOTHING, Effect.NOTHING if is_error else Effect.READS
     return Effect.NOTHING, _MODULES.get(package, Effect.WRITES)
+
+
+def is_quiet(kind: type) -> bool:
+    """Tell whether the objects of a class keep no state that the program's own code can see."""
+    return kind.__module__.partition(".")[0] in _QUIET and kind not in _HOLDING
 
 
 def is_builtin(function: object) -> bool:
@@ -207,13 +220,13 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
                 inside = (*inside, held) if everything else inside
         elif issubclass(kind, MethodType | BuiltinMethodType | MethodWrapperType):
             name = cast("MethodType", here).__name__
-            left.append((receiver_of(here), name not in _LOOKING_METHODS))
+            left.append((receiver_of(here), name not in LOOKING_METHODS))
             continue
         elif issubclass(kind, partial) or (kind.__module__ in _VIEWS and kind is not GeneratorType):
             # An iterator, a view or a memory view: its own place, and what it goes through.
             yield (here, kind.__name__, ""), written
             inside = (one for one in gc.get_referents(here) if not issubclass(type(one), type))
-        elif kind.__module__.partition(".")[0] not in _QUIET:
+        elif not is_quiet(kind):
             yield (here, kind.__name__, ""), written
         left.extend((one, written) for one in inside)
     if left:
@@ -238,7 +251,7 @@ def attributes_of(value: object) -> Iterator[tuple[str, object]]:
 
 def is_python(kind: type) -> bool:
     """Tell whether a class is written in Python: its objects are known by their attributes."""
-    if kind.__module__.partition(".")[0] in _QUIET:
+    if is_quiet(kind):
         return False
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     return isinstance(file, str) and file.endswith(".py")

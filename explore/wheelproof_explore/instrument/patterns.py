@@ -8,7 +8,11 @@ _READING = (ast.MatchClass, ast.MatchSequence, ast.MatchMapping)
 
 def read_by(pattern: ast.pattern) -> list[ast.expr]:
     """Return the alternatives of a pattern; none if it reads nothing of an object."""
-    reads = any(isinstance(part, _READING) for part in ast.walk(pattern))
+    reads = any(
+        isinstance(part, _READING)
+        or (isinstance(part, ast.MatchValue) and isinstance(part.value, ast.Attribute))
+        for part in ast.walk(pattern)
+    )
     return _alternatives(pattern) if reads else []
 
 

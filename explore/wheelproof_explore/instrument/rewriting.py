@@ -5,6 +5,8 @@ Line numbers are kept. The only functions added are lambdas on the line MARK, wh
 called: they give access to the variable of a closure.
 """
 
+import __future__
+
 import ast
 from collections.abc import Iterable, Sequence
 
@@ -17,6 +19,7 @@ from wheelproof_explore.instrument.scopes import (
     shared_variables,
 )
 
+_NO_ANNOTATIONS = __future__.annotations.compiler_flag
 MARK = 1_000_000
 """The line number of code that is not in the source."""
 
@@ -28,28 +31,34 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 
-def rewritten(source: str, file: str) -> ast.Module:
-    """Return the module with functions that report their accesses."""
+def rewritten(source: str, file: str, written: frozenset[str] = frozenset()) -> ast.Module:
+    """Return the module with functions that report their accesses.
+
+    `written` are the module's variables that other modules have written.
+    """
     tree = ast.parse(source, file)
+    flags = compile(source, file, "exec", dont_inherit=True).co_flags
     shared = {
         name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names
     }
     # `__class__` is a variable of the class body, even if some function calls a global so.
-    _Rewriter(frozenset(shared - {"__class__"})).visit(tree)
+    shared_globals = frozenset(shared - {"__class__"}) | written
+    _Rewriter(shared_globals, annotates=not flags & _NO_ANNOTATIONS).visit(tree)
     return ast.fix_missing_locations(tree)
 
 
 class _Rewriter(ast.NodeTransformer):
     """The transformer of statements and expressions; code outside functions stays unchanged."""
 
-    def __init__(self, shared_globals: frozenset[str]) -> None:
+    def __init__(self, shared_globals: frozenset[str], *, annotates: bool) -> None:
         self._globals = shared_globals
+        self._annotates = annotates
         self._cells: frozenset[str] = frozenset()
         self._inside = False
         self._class = ""
         self._temporaries = 0
 
-    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt] | list[ast.comprehension]:
         """Return the replacement of a node."""
         if isinstance(node, ast.ClassDef):
             return self._in_class(node)
@@ -61,11 +70,11 @@ class _Rewriter(ast.NodeTransformer):
             return self._statement(node)
         if isinstance(node, ast.expr):
             return ast.copy_location(self._expression(node), node)
+        if isinstance(node, ast.comprehension):
+            return self._comprehension(node)
         self.generic_visit(node)
-        if isinstance(node, ast.comprehension) and not node.is_async:
-            node.iter = ast.copy_location(_call("iter", node.iter), node.iter)
-        if isinstance(node, ast.ExceptHandler):
-            node.body = self._after(node.body[0], [node]) + node.body
+        if isinstance(node, ast.ExceptHandler) and node.name is not None:
+            self._name_error(node, ast.Name(node.name, ast.Store()))
         return node
 
     def _in_class(self, node: ast.ClassDef) -> ast.AST:
@@ -103,10 +112,16 @@ class _Rewriter(ast.NodeTransformer):
             return made
 
         given = node.args
+        parts = *given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg
+        for part in parts if self._annotates else ():
+            if part is not None and part.annotation is not None:
+                part.annotation = visited(part.annotation)
         given.defaults = [visited(one) for one in given.defaults]
         given.kw_defaults = [None if one is None else visited(one) for one in given.kw_defaults]
         if not isinstance(node, ast.Lambda):
             node.decorator_list = [visited(one) for one in node.decorator_list]
+            if self._annotates and node.returns is not None:
+                node.returns = visited(node.returns)
 
     def _binding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
         """Return an assignment that keeps shared variables in the function; it never executes."""
@@ -121,10 +136,11 @@ class _Rewriter(ast.NodeTransformer):
         for statement in body:
             made = self.visit(statement)
             if isinstance(made, list):
-                done += made
+                done += [one for one in made if isinstance(one, ast.stmt)]
             elif isinstance(made, ast.stmt):
                 done.append(made)
             if isinstance(statement, _DEFINITIONS):
+                done[-1:] = [*self._before(statement, [statement]), done[-1]]
                 done += self._after(statement, [statement])
             if isinstance(statement, ast.ClassDef) and not all(map(_only_defines, statement.body)):
                 said = ast.Constant(f"class {statement.name} (line {statement.lineno})")
@@ -149,7 +165,8 @@ class _Rewriter(ast.NodeTransformer):
             case ast.AugAssign():
                 return self._located(node, self._augment(node))
             case ast.Delete(targets=targets):
-                return self._located(node, [self._delete(target) for target in targets])
+                made = [one for target in targets for one in self._delete(target)]
+                return self._located(node, made)
             case ast.For() | ast.AsyncFor():
                 before = self._for(node)
                 node.body = before + self._body(node.body)
@@ -165,7 +182,9 @@ class _Rewriter(ast.NodeTransformer):
             case ast.Match():
                 return self._match(node)
             case ast.Import() | ast.ImportFrom():
-                return [node, *self._after(node, node.names)]
+                looks = [self._import(node)] if isinstance(node, ast.ImportFrom) else []
+                before = self._located(node, looks) + self._before(node, node.names)
+                return [*before, node, *self._after(node, node.names)]
             case _:
                 self.generic_visit(node)
         return node
@@ -190,28 +209,61 @@ class _Rewriter(ast.NodeTransformer):
     def _plain_target(self, target: ast.expr, after: list[ast.stmt]) -> ast.expr:
         """Return a target of local names; add to `after` the stores into the real targets."""
         if isinstance(target, ast.Tuple | ast.List):
-            target.elts = [self._plain_target(part, after) for part in target.elts]
-        elif isinstance(target, ast.Starred):
-            target.value = self._plain_target(target.value, after)
-        elif self._is_seen(target):
+            target.elts = [self._one_target(part, after) for part in target.elts]
+            return target
+        return self._one_target(target, after)
+
+    def _one_target(self, target: ast.expr, after: list[ast.stmt]) -> ast.expr:
+        """Return a target that unpacks nothing: what is unpacked may be shared."""
+        if isinstance(target, ast.Starred):
+            target.value = self._one_target(target.value, after)
+        elif isinstance(target, ast.Tuple | ast.List) or self._is_seen(target):
             name = self._temporary()
-            after.append(self._store(target, _name(name)))
+            after += self._assign([target], _name(name))
             return ast.copy_location(ast.Name(name, ast.Store()), target)
         return target
 
     def _for(self, node: ast.For | ast.AsyncFor) -> list[ast.stmt]:
         after: list[ast.stmt] = []
-        if isinstance(node.target, ast.Tuple | ast.List):
-            # What is unpacked may be shared: the body begins with an assignment, which is seen.
-            element = self._temporary()
-            after = self._assign([node.target], _name(element))
-            node.target = ast.copy_location(ast.Name(element, ast.Store()), node.target)
-        else:
-            node.target = self._plain_target(node.target, after)
+        node.target = self._one_target(node.target, after)
         node.iter = self._load(node.iter)
         if isinstance(node, ast.For):
             node.iter = _call("iter", node.iter)
         return self._located(node, after)
+
+    def _comprehension(self, node: ast.comprehension) -> list[ast.comprehension]:
+        """Return the loop, and a loop over one value for each thing that it unpacks or stores."""
+        node.iter = self._load(node.iter)
+        if not node.is_async:
+            node.iter = ast.copy_location(_call("iter", node.iter), node.iter)
+        conditions = [self._look(one) for one in node.ifs]
+        loops = [node]
+        node.target, node.ifs = self._target_of_loop(node.target, loops), []
+        loops[-1].ifs += conditions
+        for part in loops[1:]:
+            for each in ast.walk(part):
+                if isinstance(each, ast.expr) and not hasattr(each, "lineno"):
+                    ast.copy_location(each, node.iter)
+        return loops
+
+    def _target_of_loop(self, target: ast.expr, loops: list[ast.comprehension]) -> ast.expr:
+        if isinstance(target, ast.Starred):
+            target.value = self._target_of_loop(target.value, loops)
+        if not isinstance(target, ast.Tuple | ast.List | ast.Attribute | ast.Subscript):
+            return target
+        name = self._temporary()
+        if isinstance(target, ast.Tuple | ast.List):
+            value: ast.expr = ast.Tuple([_call("look", _name(name))], ast.Load())
+            inner = ast.comprehension(target, value, [], 0)
+            loops.append(inner)
+            target.elts = [self._target_of_loop(part, loops) for part in target.elts]
+        else:
+            # A tuple that is not empty is true.
+            stored = ast.Tuple([self._stored_value(target, _name(name))], ast.Load())
+            nothing = ast.Tuple([ast.Constant(None)], ast.Load())
+            unused = ast.Name(self._temporary(), ast.Store())
+            loops.append(ast.comprehension(unused, nothing, [stored], 0))
+        return ast.copy_location(ast.Name(name, ast.Store()), target)
 
     def _with(self, node: ast.With | ast.AsyncWith) -> ast.stmt:
         """Return a `with` of one item that stores into its target first, around the other items."""
@@ -219,7 +271,7 @@ class _Rewriter(ast.NodeTransformer):
         after: list[ast.stmt] = []
         item.context_expr = self._load(item.context_expr)
         if item.optional_vars is not None:
-            item.optional_vars = self._plain_target(item.optional_vars, after)
+            item.optional_vars = self._one_target(item.optional_vars, after)
         if others:
             inner = ast.copy_location(type(node)(others, node.body), node)
             body: list[ast.stmt] = [self._with(inner)]
@@ -236,14 +288,65 @@ class _Rewriter(ast.NodeTransformer):
         cases: list[ast.match_case] = []
         for case, read in zip(node.cases, reads, strict=True):
             if read:
-                guard = _call("match", subject, ast.List(read, ast.Load()))
+                looks = ast.List([self._load(one) for one in read], ast.Load())
+                guard = _call("match", subject, looks)
                 cases.append(ast.match_case(ast.MatchAs(), guard, [ast.Pass()]))
+            stores = self._captures(case.pattern)
             if case.guard is not None:
                 case.guard = self._look(case.guard)
-            stores = self._after(case.body[0], ast.walk(case.pattern))
-            case.body = stores + self._body(case.body)
+            if stores:
+                # A capture is stored even if the guard then keeps the case from being taken.
+                case.guard = _call("last", *stores, case.guard or ast.Constant(True))
+            case.body = self._body(case.body)
             cases.append(case)
         return self._located(node, [*made, ast.Match(subject, cases)])
+
+    def _captures(self, pattern: ast.pattern) -> list[ast.expr]:
+        """Let a pattern bind local names alone; return the stores into the variables it names."""
+        names: dict[str, str] = {}
+        for part in ast.walk(pattern):
+            name = bound(part)
+            if name is None or not self._is_seen(ast.Name(name, ast.Store())):
+                continue
+            local = names.setdefault(name, self._temporary())
+            if isinstance(part, ast.MatchMapping):
+                part.rest = local
+            elif isinstance(part, ast.MatchAs | ast.MatchStar):
+                part.name = local
+        return [
+            self._stored_value(ast.Name(name, ast.Store()), _name(local))
+            for name, local in names.items()
+        ]
+
+    def _name_error(self, node: ast.ExceptHandler, variable: ast.Name) -> None:
+        """Let a handler bind a local name, and store the error into the variable it names."""
+        if not self._is_seen(variable):
+            return
+        node.name = self._temporary()
+        none = self._store(variable, ast.Constant(None))
+        stored = self._store(variable, _name(node.name))
+        guarded = ast.Try(
+            [*node.body], [], [], [none, *self._delete(ast.Name(variable.id, ast.Del()))]
+        )
+        node.body = self._located(node.body[0], [stored, guarded])
+
+    def _import(self, node: ast.ImportFrom) -> ast.stmt:
+        """Return a call that looks at what is about to be imported from a module."""
+        names = ast.Tuple([ast.Constant(each.name) for each in node.names], ast.Load())
+        module = ast.Constant("." * node.level + (node.module or ""))
+        return ast.Expr(_call("imported", _module(), module, names))
+
+    def _before(self, node: ast.stmt, binding: Iterable[ast.AST]) -> list[ast.stmt]:
+        """Return steps that write the variables which these nodes are about to bind."""
+        names = [name for part in binding if (name := bound(part)) is not None]
+        seen = [name for name in names if self._is_seen(ast.Name(name, ast.Store()))]
+        return self._located(node, [self._written(name) for name in seen])
+
+    def _written(self, name: str) -> ast.stmt:
+        """Return a step that writes a variable, and leaves what it has."""
+        if name in self._cells:
+            return ast.Expr(_call("write_cell", _cell(name), ast.Constant(name)))
+        return ast.Expr(_call("write_global", _module(), ast.Constant(name)))
 
     def _after(self, node: ast.stmt, binding: Iterable[ast.AST]) -> list[ast.stmt]:
         """Return stores that report what these nodes have just bound to variables that are seen."""
@@ -277,17 +380,20 @@ class _Rewriter(ast.NodeTransformer):
         made.append(ast.Assign([ast.Name(name, ast.Store())], self._load(node)))
         return _name(name)
 
-    def _delete(self, target: ast.expr) -> ast.stmt:
+    def _delete(self, target: ast.expr) -> list[ast.stmt]:
         match target:
             case ast.Attribute():
                 given = self._load(target.value), ast.Constant(self._mangled(target.attr))
-                return ast.Expr(_call("delete", *given))
+                return [ast.Expr(_call("delete", *given))]
             case ast.Subscript():
-                return ast.Expr(
-                    _call("delete_item", self._load(target.value), self._load(target.slice))
-                )
+                owner, key = self._load(target.value), self._load(target.slice)
+                return [ast.Expr(_call("delete_item", owner, key))]
+            case ast.Name(id=name) if self._is_seen(ast.Name(name, ast.Store())):
+                return [self._written(name), ast.Delete([target])]
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                return [one for part in parts for one in self._delete(part)]
             case _:
-                return ast.Delete([target])
+                return [ast.Delete([target])]
 
     def _is_seen(self, target: ast.expr) -> bool:
         if isinstance(target, ast.Name):

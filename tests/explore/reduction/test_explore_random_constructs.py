@@ -5,7 +5,6 @@ For threads brute force stops them before each bytecode, for tasks it runs each 
 
 import logging
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -31,21 +30,17 @@ def quiet() -> Iterator[None]:
 @pytest.mark.campaign
 @pytest.mark.parametrize("accesses", ["steps", "races"])
 @pytest.mark.parametrize("kind", ["threads", "tasks"])
-def test_a_pass_has_shown_what_every_order_shows(
-    kind: str, accesses: Accesses, tmp_path: Path
-) -> None:
+def test_a_pass_has_shown_what_every_order_shows(kind: str, accesses: Accesses) -> None:
     draw = random_threads if kind == "threads" else random_tasks
     sure = 0
     for seed in range(_FIRST, _FIRST + _PROGRAMS):
-        comparison = compare(draw(seed), tmp_path, accesses=accesses, stops=_STOPS)
+        comparison = compare(draw(seed), accesses=accesses, stops=_STOPS)
         assert not comparison.problem, f"seed {seed}: {comparison.problem}"
         sure += comparison.sure
     assert sure > _PROGRAMS * 0.8
 
 
-def test_a_construct_that_is_not_seen_is_found(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_construct_that_is_not_seen_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The judge is judged: a model checker that does not see attributes passes what it must not."""
     access = Seeing.access
 
@@ -56,5 +51,5 @@ def test_a_construct_that_is_not_seen_is_found(
     monkeypatch.setattr(Seeing, "access", blind)
     drawn = [random_threads(seed) for seed in range(2_000)]
     written = [one for one in drawn if "attribute" in one.names and len(one.names) == 2]
-    problems = [compare(one, tmp_path, accesses="steps", stops=1).problem for one in written[:12]]
+    problems = [compare(one, accesses="steps", stops=1).problem for one in written[:12]]
     assert any("it passes, and does not show" in problem for problem in problems)

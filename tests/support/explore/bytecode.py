@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from types import CodeType, FrameType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, Protocol
 
+from wheelproof_lab.worlds.constructs.programs import SHARED
+
 _LONGEST = 5_000
 _GENERATED = "<string>"
 """The file of code that `dataclass`, `exec` and the like have made."""
@@ -213,7 +215,8 @@ class _Tracer:
 
     def __init__(self, module: ModuleType) -> None:
         self._globals = vars(module)
-        self._files = {module.__file__, _GENERATED}
+        shared = sys.modules.get(SHARED)
+        self._files = {module.__file__, getattr(shared, "__file__", None), _GENERATED}
         program = self._globals["program"].__code__
         self._program = program
         self._rebound = {*_rebound(program)}

@@ -11,8 +11,8 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wheelproof_lab.worlds.constructs.programs import SHARED
-from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS, Construct
+from wheelproof_lab.worlds.constructs.construct import Construct
+from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS
 
 _PROGRAM = """
 
@@ -100,7 +100,7 @@ def _drawn(draw: random.Random, program: str, *, turns: bool) -> ConstructProgra
     final = ", ".join(f"({row.read})" for row in rows)
     text = program.format(setup=_indented(setup, 1), one=one, other=other, final=final)
     return ConstructProgram(
-        text=SHARED + text,
+        text=text,
         names=tuple(row.name for row in drawn),
         locked=always,
         is_coroutine=turns,
@@ -170,7 +170,7 @@ def _renamed(row: Construct, suffix: str) -> Construct:
 
 
 def _text(text: str, names: dict[str, str]) -> str:
-    return "; ".join(ast.unparse(_Renaming(names).visit(line)) for line in ast.parse(text).body)
+    return "\n".join(ast.unparse(_Renaming(names).visit(line)) for line in ast.parse(text).body)
 
 
 def _stores(node: ast.Name) -> bool:

@@ -1,11 +1,7 @@
 """What exploring a random program of constructs says, beside what all of its orders show."""
 
-import importlib
-import sys
-from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import cast
 
@@ -17,6 +13,7 @@ from wheelproof_explore import explore
 from wheelproof_explore.library import Accesses
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.verdicts import Verdict
+from wheelproof_lab.worlds.constructs.programs import SHARED, loaded
 
 _RUNS = 3_000
 _ORDERS = seeds.runs(2_000, hunted=40_000)
@@ -32,15 +29,13 @@ class Comparison:
     sure: bool
 
 
-def compare(
-    program: ConstructProgram, folder: Path, *, accesses: Accesses, stops: int
-) -> Comparison:
-    """Explore a program that is written into `folder`, and run it in every order.
+def compare(program: ConstructProgram, *, accesses: Accesses, stops: int) -> Comparison:
+    """Explore a program, and run it in every order.
 
     A thread that could go on is stopped at most `stops` times. A pass has to have shown all that
     the orders show, and nothing else; no program here fails, but for a data race.
     """
-    with _imported(program.text, folder) as module:
+    with loaded(program.text) as module:
         if program.is_coroutine:
             return _compare(program, _Tasks(module), accesses, stops)
         return _compare(program, _Threads(module), accesses, stops)
@@ -91,7 +86,7 @@ def _compare(
     shown: set[str] = set()
     explored = explore(
         way.noting(shown),
-        instrument=[way.program.__module__],
+        instrument=[way.program.__module__, SHARED],
         accesses=accesses,
         max_runs=_RUNS,
     )
@@ -120,16 +115,3 @@ def _difference(way: _Threads | _Tasks, shown: set[str], stops: int) -> str:
         if whole and shown - orders:
             return f"no order shows {sorted(shown - orders)}"
     return ""
-
-
-@contextmanager
-def _imported(text: str, folder: Path) -> Generator[ModuleType]:
-    name = f"constructs_{len(list(folder.glob('*.py')))}"
-    (folder / f"{name}.py").write_text(text, encoding="utf-8")
-    importlib.invalidate_caches()
-    sys.path.insert(0, str(folder))
-    try:
-        yield importlib.import_module(name)
-    finally:
-        sys.path.remove(str(folder))
-        sys.modules.pop(name, None)

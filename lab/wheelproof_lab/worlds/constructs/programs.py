@@ -2,14 +2,19 @@
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
 
 from wheelproof_explore import explore
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.verdicts import Verdict
-from wheelproof_lab.worlds.constructs.rows import Construct
+from wheelproof_lab.worlds.constructs.construct import Construct
 
 _MOST_RUNS = 1_000
 _PROGRAM = """
@@ -22,9 +27,7 @@ def program():
         {declares}
         with lock:
             {inside}
-        {n}
-        {N}
-        {write}
+        {outside}
 
     threads = [threading.Thread(target=add) for _ in range(2)]
     for thread in threads:
@@ -57,7 +60,15 @@ def program():
     for thread in threads:
         thread.join()
 """
-SHARED = (Path(__file__).parent / "shared.txt").read_text(encoding="utf-8")
+SHARED = "constructs_shared"
+"""The module with what the programs share; it is instrumented with them."""
+_OPENING = f"""from {SHARED} import *
+
+def globals_set(v):
+    global G
+    G = v
+"""
+_NUMBERS = count()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,44 +103,70 @@ class Outcome:
         return "seen"
 
 
-def outcome(construct: Construct, folder: Path, number: int) -> Outcome:
-    """Write the programs of a construct into `folder`, and explore them."""
-    named = f"construct_{number}"
+def outcome(construct: Construct) -> Outcome:
+    """Explore the programs of a construct."""
     return Outcome(
-        wrong=_explored(source(construct, mended=False), folder, f"{named}_wrong"),
-        right=_explored(source(construct, mended=True), folder, f"{named}_right"),
-        looks=_explored(two_looks(construct), folder, f"{named}_looks"),
+        wrong=_explored(source(construct, mended=False)),
+        right=_explored(source(construct, mended=True)),
+        looks=_explored(two_looks(construct)),
     )
 
 
-def _explored(text: str, folder: Path, name: str) -> Exploration:
-    (folder / f"{name}.py").write_text(text, encoding="utf-8")
+def _explored(text: str) -> Exploration:
+    with loaded(text) as module:
+        return explore(vars(module)["program"], max_runs=_MOST_RUNS)
+
+
+@contextmanager
+def loaded(text: str) -> Generator[ModuleType]:
+    """Import the text of a module, as one that stands in a file; in the end it is gone."""
+    folder, name = _folder(), f"constructs_{next(_NUMBERS)}"
+    (folder / f"{name}.py").write_text(_OPENING + text, encoding="utf-8")
     importlib.invalidate_caches()
     sys.path.insert(0, str(folder))
     try:
-        module = importlib.import_module(name)
-        return explore(vars(module)["program"], max_runs=_MOST_RUNS)
+        yield importlib.import_module(name)
     finally:
         sys.path.remove(str(folder))
         sys.modules.pop(name, None)
+        (folder / f"{name}.py").unlink()
+
+
+@cache
+def _folder() -> Path:
+    """Make the folder of the modules, once; it goes with this process."""
+    _kept.append(TemporaryDirectory(prefix="constructs"))
+    folder = Path(_kept[-1].name)
+    text = (Path(__file__).parent / "shared.txt").read_text(encoding="utf-8")
+    (folder / f"{SHARED}.py").write_text(text, encoding="utf-8")
+    return folder
+
+
+_kept: list["TemporaryDirectory[str]"] = []
 
 
 def two_looks(construct: Construct) -> str:
     """Return the module in which a thread reads twice, and another one writes."""
-    return SHARED + _TWO_LOOKS.format(**construct._asdict())
+    return _TWO_LOOKS.format(
+        setup=construct.setup,
+        declares=construct.declares,
+        write=_at(8, construct.write),
+        read=construct.read,
+    )
 
 
 def source(construct: Construct, *, mended: bool) -> str:
     """Return the module whose function `program` is the lost update, or its mended form."""
-    steps = (f"n = {construct.read}", "N = n + 1", construct.write)
-    inside: Sequence[str] = steps if mended else ("pass",)
-    outside: Sequence[str] = ("pass",) * 3 if mended else steps
-    return SHARED + _PROGRAM.format(
+    steps = f"n = {construct.read}\nN = n + 1\n{construct.write}"
+    return _PROGRAM.format(
         setup=construct.setup,
         declares=construct.declares,
-        inside="\n            ".join(inside),
-        n=outside[0],
-        N=outside[1],
-        write=outside[2],
+        inside=_at(12, steps if mended else "pass"),
+        outside=_at(8, "pass" if mended else steps),
         read=construct.read,
     )
+
+
+def _at(columns: int, text: str) -> str:
+    """Return lines of which all but the first are indented; the first stands in its place."""
+    return text.replace("\n", "\n" + " " * columns)

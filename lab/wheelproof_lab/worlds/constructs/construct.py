@@ -1,0 +1,19 @@
+"""The ways of Python to read and to write what threads share: one row for each.
+
+A row is a lost update: each of two threads reads a number by `read`, and stores the next one, `N`,
+by `write`. A lock stands beside it. Explored, the program has to fail, or to be inconclusive; with
+both under the lock it has to pass, or to be inconclusive. A thread that reads twice beside one that
+writes has to fail, too: that shows that the read alone is seen.
+"""
+
+from typing import NamedTuple
+
+
+class Construct(NamedTuple):
+    """A way to read and a way to write; `declares` is what the thread's function says first."""
+
+    name: str
+    setup: str
+    read: str
+    write: str
+    declares: str = "pass"
