@@ -4,7 +4,7 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,17 +118,10 @@ def _test_on_newer_pythons(checkout: Checkout, environment: Mapping[str, str]) -
 
     A Python that is not here is left out with a sentence, but in CI it is required.
     """
-    passed = True
-    for version in newer_versions():
-        base = find_python(version, os.environ)
-        if base is None:
-            required = os.environ.get("CI") == "true"
-            what = "in CI it is required" if required else "going on without it"
-            print(f"bootstrap: Python {version} was not found; {what}", file=sys.stderr, flush=True)
-            passed = passed and not required
-            continue
-        with exclusive(checkout.state / "lock"):
-            python = ensure_environment(checkout, version, base)
+    there = dict(_newer_pythons(checkout))
+    required = os.environ.get("CI") == "true"
+    passed = not required or len(there) == len(newer_versions())
+    for version, python in there.items():
         mine = {
             **environment,
             **_SAME_EACH_TIME,
@@ -139,6 +132,20 @@ def _test_on_newer_pythons(checkout: Checkout, environment: Mapping[str, str]) -
         command = (str(python), "-m", *_TESTS, MARKS, "-q", *FOLDERS)
         passed = run_shown(command, directory=checkout.root, environment=mine) == 0 and passed
     return passed
+
+
+def _newer_pythons(checkout: Checkout) -> Iterator[tuple[str, Path]]:
+    """Yield each newer version that is here, with the Python of its environment."""
+    for version in newer_versions():
+        base = find_python(version, os.environ)
+        if base is None:
+            required = os.environ.get("CI") == "true"
+            what = "in CI it is required" if required else "going on without it"
+            print(f"bootstrap: Python {version} was not found; {what}", file=sys.stderr, flush=True)
+            continue
+        with exclusive(checkout.state / "lock"):
+            python = ensure_environment(checkout, version, base)
+        yield version, python
 
 
 def _test_long(checkout: Checkout) -> int:
@@ -154,7 +161,9 @@ def _run_tests(checkout: Checkout, marks: str, environment: Mapping[str, str]) -
 
 
 def _hunt(checkout: Checkout, minutes: float) -> int:
-    return hunt(checkout, _set_up(checkout), minutes)
+    environment = _set_up(checkout)
+    pythons = [python for _, python in _newer_pythons(checkout)]
+    return hunt(checkout, environment, minutes, pythons=pythons)
 
 
 def _minutes(text: str) -> float:

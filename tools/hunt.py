@@ -17,6 +17,7 @@ from pathlib import Path
 from tools.checkout import Checkout
 from tools.errors import SetupError
 from tools.processes import Job, Outcome, last_lines, run_quiet, run_together
+from tools.pythons import FOLDERS
 
 MARKS = "campaign or hunt or hypothesis"
 SEEDS = 2**32
@@ -31,10 +32,12 @@ def hunt(
     environment: Mapping[str, str],
     minutes: float,
     seeds: Iterator[int] | None = None,
+    pythons: Sequence[Path] = (),
 ) -> int:
     """Run campaigns until the time is over; return 1 if one of them has found something, else 0.
 
-    The hunt also ends with the last of `seeds`; without them it draws its own.
+    The hunt also ends with the last of `seeds`; without them it draws its own. A campaign that has
+    to pass on every Python runs on one of `pythons` or on the checkout's own.
 
     A seed is printed before its campaign runs. A failure is printed with the command that repeats
     it. What still runs when the time is over is ended, and counts as nothing.
@@ -43,7 +46,7 @@ def hunt(
     campaigns = campaigns_of(checkout, environment)
     print(f"hunting for {minutes:g} minutes: {len(campaigns)} campaigns in rounds", flush=True)
     outcomes = run_together(
-        _rounds(campaigns, checkout.python, seeds or _fresh(), until),
+        _rounds(campaigns, (checkout.python, *pythons), seeds or _fresh(), until),
         limit=os.cpu_count() or 1,
         directory=checkout.root,
         environment=environment,
@@ -98,7 +101,7 @@ def _fresh() -> Iterator[int]:
 
 
 def _rounds(
-    campaigns: Sequence[str], python: Path, seeds: Iterator[int], until: float
+    campaigns: Sequence[str], pythons: Sequence[Path], seeds: Iterator[int], until: float
 ) -> Iterator[Job]:
     """Yield campaigns, all of them in each round, in another order each time."""
     for number in count(1):
@@ -106,6 +109,9 @@ def _rounds(
             seed = next(seeds, None)
             if seed is None or time.monotonic() >= until:
                 return
-            print(f"round {number}, seed {seed}: {campaign}", flush=True)
-            name = f"seed {seed}: {campaign}"
+            everywhere = campaign.startswith(FOLDERS)
+            python = pythons[seed % len(pythons)] if everywhere else pythons[0]
+            on = "" if python == pythons[0] else f" on {python.parent.parent.name}"
+            print(f"round {number}, seed {seed}: {campaign}{on}", flush=True)
+            name = f"seed {seed}: {campaign}{on}"
             yield Job(name=name, command=command_of(python, campaign, seed))

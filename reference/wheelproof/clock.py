@@ -1,4 +1,11 @@
-"""Clocks: where the timer reads the time, and what its waits are measured with."""
+"""Clocks: where the timer reads the time, and what its waits are measured with.
+
+>>> from wheelproof.clock import ManualClock
+>>> clock = ManualClock()
+>>> clock.advance(250)
+>>> clock.hi_res_clock_ms()
+250
+"""
 
 from typing import Annotated, Protocol
 

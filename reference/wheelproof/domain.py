@@ -1,4 +1,12 @@
-"""Checking that an argument lies within the domain of the system (standard 1.17, 6.1)."""
+"""Checking that an argument lies within the domain of the system (standard 1.17, 6.1).
+
+>>> from wheelproof.domain import require_integer
+>>> require_integer("shards", 4, 1)
+4
+>>> require_integer("buckets", 0, 2, 8)
+Traceback (most recent call last):
+wheelproof.errors.IllegalArgumentError: buckets has to lie within 2 and 8, not 0
+"""
 
 from wheelproof.errors import IllegalArgumentError
 from wheelproof.units import MAX_MILLIS

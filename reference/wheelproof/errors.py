@@ -1,4 +1,11 @@
-"""Errors of the reference, named as Kafka names them."""
+"""Errors of the reference, named as Kafka names them.
+
+>>> from wheelproof.errors import RejectedExecutionError, TimerClosedError, WheelproofError
+>>> issubclass(TimerClosedError, RejectedExecutionError)
+True
+>>> issubclass(TimerClosedError, WheelproofError)
+True
+"""
 
 
 class WheelproofError(Exception):

@@ -1,4 +1,11 @@
-"""The name of a partition."""
+"""The name of a partition.
+
+>>> from wheelproof.topic_partition import TopicPartition
+>>> str(TopicPartition("payments", 0))
+'payments-0'
+>>> TopicPartition("payments", 0) == TopicPartition("payments", 0)
+True
+"""
 
 from dataclasses import dataclass
 

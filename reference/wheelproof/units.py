@@ -1,4 +1,11 @@
-"""Domain types where a mix-up of two integers would be a bug."""
+"""Domain types where a mix-up of two integers would be a bug.
+
+>>> from wheelproof.units import MAX_MILLIS, Millis
+>>> Millis(5) + 1
+6
+>>> MAX_MILLIS == 2**62 - 1
+True
+"""
 
 from typing import NewType
 

@@ -85,6 +85,26 @@ def test_who_finds_nothing_ends_with_0_and_who_has_no_time_runs_nothing(
     assert "0 campaigns have run" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+def test_what_has_to_pass_on_every_python_runs_on_another_one_too(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = checkout.root / "tests" / "explore"
+    folder.mkdir(parents=True)
+    (checkout.root / "test_campaigns.py").rename(folder / "test_campaigns.py")
+    other = checkout.root / ".venv-other" / "bin" / "python"
+    other.parent.mkdir(parents=True)
+    other.write_bytes(checkout.python.read_bytes())
+    other.chmod(0o755)
+    assert hunt.hunt(checkout, _environment(), 1_000, iter([4, 5, 6, 7]), [other]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    on_other = [line for line in printed if line.endswith(" on .venv-other")]
+    assert [line.partition(": ")[0] for line in on_other if line.startswith("round ")] == [
+        "round 1, seed 5",
+        "round 2, seed 7",
+    ]
+
+
 @pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf", "x"])
 def test_bad_minutes_are_refused(minutes: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):

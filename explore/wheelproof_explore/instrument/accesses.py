@@ -6,8 +6,8 @@ An object that only one thread has reached makes no steps; the thread is remembe
 import inspect
 import sys
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Mapping
-from types import ModuleType
+from collections.abc import Iterable, Mapping, Sequence
+from types import FunctionType, ModuleType
 from typing import cast
 from zlib import crc32
 
@@ -46,8 +46,13 @@ class Seeing:
         self.known: set[int] = set()
         """The identities of the codes that are rewritten."""
         self.files: set[str] = set()
+        self.modules: frozenset[str] = frozenset()
+        self.functions: Sequence[FunctionType] = ()
+        """The functions whose code is replaced, as those modules had them at first."""
         self.exposed: set[type] = set()
         """The classes of objects whose `__dict__` a run has taken."""
+        self.exposed_classes: set[type] = set()
+        """The classes whose own `__dict__` a run has taken."""
         self.written: dict[str, frozenset[str]] = {}
         """The variables of modules that were written as attributes, by the names of the modules."""
         self.late: list[str] = []
@@ -146,13 +151,16 @@ class Seeing:
             self._reached[number] = first, True
         return None
 
-    def expose(self, kind: type) -> None:
-        """Have each access of an attribute of these objects be one of their `__dict__`, too."""
+    def expose(self, value: object) -> None:
+        """Have each access of an attribute be one of the `__dict__` of its object, too."""
+        is_class = issubclass(type(value), type)
+        kind = cast("type", value) if is_class else type(value)
+        exposed = self.exposed_classes if is_class else self.exposed
         runtime = running()
         file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-        if runtime is None or not (self.active and file) or kind in self.exposed:
+        if runtime is None or not (self.active and file) or kind in exposed:
             return
-        self.exposed.add(kind)
+        exposed.add(kind)
         error = NewlySharedError(runtime.program, f"takes __dict__ of {kind}", "explore it anew")
         runtime.stop = error
         raise error

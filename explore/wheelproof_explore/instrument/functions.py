@@ -184,8 +184,7 @@ class _Functions:
 
     def exposed(self, value: object) -> object:
         if running() is not None:
-            kind = type(value)
-            self._seeing.expose(cast("type", value) if issubclass(kind, type) else kind)
+            self._seeing.expose(value)
         return value
 
     def noted(self, what: str, value: object) -> object:
@@ -296,7 +295,7 @@ class _Functions:
             owner = next((one for one in mro if name in vars(one)), cast("type", instance))
             if name == "__dict__":
                 self._seeing.expose(owner)
-            if owner in self._seeing.exposed:
+            if owner in self._seeing.exposed_classes:
                 self._calls.touch_class(owner, name, write=write)
                 return
             if owner.__module__ != "builtins" and (write or not _is_method(vars(owner).get(name))):
@@ -306,7 +305,7 @@ class _Functions:
         if issubclass(type(found), cached_property) and not write:
             self._calls.look_into_cached_property(found)
         if name == "__dict__":
-            self._seeing.expose(kind)
+            self._seeing.expose(instance)
             return
         is_property = inspect.isdatadescriptor(found) and not isinstance(
             found, MemberDescriptorType | GetSetDescriptorType

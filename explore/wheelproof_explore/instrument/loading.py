@@ -45,12 +45,16 @@ def instrumented(program: str, packages: Sequence[str], seeing: Seeing) -> Gener
         if packages:
             stack.enter_context(seen(seeing))
         codes: _Known = {}
-        for name in modules_seen(packages):
+        modules = modules_seen(packages)
+        for name in modules:
             written = seeing.written.get(name, frozenset())
             codes |= _rewritten_codes(program, sys.modules[name], written)
         seeing.known.update(id(inner) for code in codes.values() for inner in _with_inner(code))
         seeing.files = {key[0] for key in codes}
-        for function in _functions(seeing.files):
+        if seeing.modules != modules:
+            # Later on, the functions that runs have made are made of code that is rewritten.
+            seeing.modules, seeing.functions = modules, _functions(seeing.files)
+        for function in seeing.functions:
             if _replace(function, codes, stack):
                 seeing.known.add(id(function.__code__))
         yield

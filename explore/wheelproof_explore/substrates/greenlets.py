@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 
@@ -16,8 +17,11 @@ class GreenletSubstrate:
         # The package has no type hints.
         module = importlib.import_module("greenlet")
         current: Callable[[], _Greenlet] = module.getcurrent
-        self._new: Callable[[Callable[[], None]], _Greenlet] = module.greenlet
-        self._to_scheduler = current().switch
+        scheduler = current()
+        new: Callable[[Callable[[], None], _Greenlet], _Greenlet] = module.greenlet
+        # Who ends goes on at the scheduler, whoever has made it.
+        self._new = partial(_made, new, scheduler)
+        self._to_scheduler = scheduler.switch
         self._idle: list[_GreenletFiber] = []
 
     def fiber(self, body: Callable[[], None]) -> "_GreenletFiber":
@@ -29,8 +33,11 @@ class GreenletSubstrate:
         return _GreenletFiber(body, self._new, self._to_scheduler, self._idle)
 
     def close(self) -> None:
-        """Drop the pool."""
-        self._idle.clear()
+        """End the fibers of the pool: the collector cannot free what a suspended one holds."""
+        while self._idle:
+            fiber = self._idle.pop()
+            fiber.body = None
+            fiber.resume()
 
 
 class _GreenletFiber:
@@ -39,14 +46,14 @@ class _GreenletFiber:
     def __init__(
         self,
         body: Callable[[], None],
-        new: Callable[[Callable[[], None]], _Greenlet],
+        new: Callable[[Callable[[], None]], Callable[[], object]],
         to_scheduler: Callable[[], object],
         idle: "list[_GreenletFiber]",
     ) -> None:
-        self.body = body
+        self.body: Callable[[], None] | None = body
         self._idle = idle
         self._to_scheduler = to_scheduler
-        self._own = new(self._run).switch
+        self._own = new(self._run)
 
     @property
     def resume(self) -> Callable[[], object]:
@@ -59,7 +66,15 @@ class _GreenletFiber:
         return self._to_scheduler
 
     def _run(self) -> None:
-        while True:
+        while self.body is not None:
             self.body()
             self._idle.append(self)
             self._to_scheduler()
+
+
+def _made(
+    new: Callable[[Callable[[], None], _Greenlet], _Greenlet],
+    scheduler: _Greenlet,
+    run: Callable[[], None],
+) -> Callable[[], object]:
+    return new(run, scheduler).switch

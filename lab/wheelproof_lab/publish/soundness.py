@@ -3,7 +3,7 @@
 from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_lab.worlds.constructs.construct import Construct
 from wheelproof_lab.worlds.constructs.programs import Outcome, outcome
-from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS
+from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS, WITHOUT_A_ROW
 
 PAGE = "docs/soundness.md"
 
@@ -22,7 +22,7 @@ def render() -> str:
         found = outcome(construct)
         assert not found.problem(), f"{construct.name}: {found.problem()}"
         rows.append(row(construct, found))
-    return markdown("soundness", rows=rows)
+    return markdown("soundness", rows=rows, without=WITHOUT_A_ROW.items())
 
 
 def renew_page() -> int:

@@ -1,4 +1,15 @@
-"""A bounded amount of memory that threads share, wait for and give back: BufferPool."""
+"""A bounded amount of memory that threads share, wait for and give back: BufferPool.
+
+>>> from wheelproof.producer.buffer_pool import BufferPool
+>>> pool = BufferPool(100, 20)
+>>> buffer = pool.allocate(20, 0)
+>>> pool.available_memory()
+80
+>>> pool.deallocate(buffer)
+>>> usage = pool.usage()
+>>> usage.pooled, usage.non_pooled
+(20, 80)
+"""
 
 from collections import deque
 from dataclasses import dataclass

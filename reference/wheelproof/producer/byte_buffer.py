@@ -1,4 +1,11 @@
-"""Buffers: memory that is lent out, written into and given back."""
+"""Buffers: memory that is lent out, written into and given back.
+
+>>> from wheelproof.producer.byte_buffer import allocate_byte_buffer
+>>> buffer = allocate_byte_buffer(8)
+>>> buffer.put(b"abc")
+>>> buffer.position, buffer.capacity, bytes(buffer.view())
+(3, 8, b'abc')
+"""
 
 from collections.abc import Callable
 from typing import TypeAlias

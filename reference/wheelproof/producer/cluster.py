@@ -1,4 +1,12 @@
-"""What the sender knows of the cluster: which node leads which partition."""
+"""What the sender knows of the cluster: which node leads which partition.
+
+>>> from wheelproof.producer.cluster import Cluster
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> cluster = Cluster(leaders={payments: 3})
+>>> cluster.leader_for(payments), cluster.partitions_for_node(3) == (payments,)
+(3, True)
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

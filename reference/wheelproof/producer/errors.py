@@ -1,4 +1,12 @@
-"""Errors of the producer's memory, named as Kafka names them."""
+"""Errors of the producer's memory, named as Kafka names them.
+
+>>> from wheelproof.producer.errors import BufferExhaustedError
+>>> try:
+...     raise BufferExhaustedError("no memory within 5 ms")
+... except TimeoutError as error:
+...     print(error)
+no memory within 5 ms
+"""
 
 from wheelproof.errors import WheelproofError
 

@@ -2,6 +2,12 @@
 
 The contracts (PEP 316: ``pre`` and ``post`` lines in the docstrings) are proved over all paths by
 CrossHair in the test suite. All sizes are in bytes and not negative; `poolable_size` is positive.
+
+    >>> from wheelproof.producer.pool_arithmetic import buffers_to_drop, enough
+    >>> enough(50, non_pooled=10, free_count=2, poolable_size=20)
+    True
+    >>> buffers_to_drop(50, non_pooled=10, free_count=2, poolable_size=20)
+    2
 """
 
 

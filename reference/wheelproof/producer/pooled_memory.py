@@ -1,4 +1,11 @@
-"""The memory that a buffer pool has and that it has lent (standard 3)."""
+"""The memory that a buffer pool has and that it has lent (standard 3).
+
+>>> from wheelproof.producer.buffer_pool import BufferPool
+>>> pool = BufferPool(100, 20)
+>>> pool.deallocate(pool.allocate(20, 0))
+>>> pool.available_memory(), pool.unallocated_memory()
+(100, 80)
+"""
 
 from collections import deque
 from typing import Annotated

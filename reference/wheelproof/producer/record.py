@@ -1,4 +1,12 @@
-"""A record as the application hands it in, and its bytes."""
+"""A record as the application hands it in, and its bytes.
+
+>>> from wheelproof.producer.record import Record, varint
+>>> record = Record(timestamp_ms=0, value=b"payload")
+>>> len(record.encoded(0, 0))
+14
+>>> varint(300).hex()
+'d804'
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -3,6 +3,12 @@
 A batch begins with a header of RECORD_BATCH_OVERHEAD bytes. A record is its length, attributes,
 the differences of its timestamp and offset to the batch's, key, value and headers; every number is
 a variable-length integer, zigzag-encoded. (Kafka's documentation, "Record Batch" and "Record".)
+
+    >>> from wheelproof.producer.record_sizes import payload_size, record_size, varint_size
+    >>> varint_size(300)
+    2
+    >>> record_size(0, 0, payload_size(None, b"payload", ()))
+    14
 """
 
 from collections.abc import Sequence

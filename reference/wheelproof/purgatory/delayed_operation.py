@@ -1,4 +1,24 @@
-"""An operation that waits: for a condition that other threads make true, or for its time-out."""
+"""An operation that waits: for a condition that other threads make true, or for its time-out.
+
+>>> from wheelproof.purgatory import DelayedOperation
+>>> class Request(DelayedOperation):
+...     ready = False
+...     def try_complete(self) -> bool:
+...         return self.ready and self.force_complete()
+...     def on_complete(self) -> None:
+...         print("answered")
+...     def on_expiration(self) -> None:
+...         print("too late")
+>>> request = Request(1_000)
+>>> request.safe_try_complete()
+False
+>>> request.ready = True
+>>> request.safe_try_complete(), request.safe_try_complete()
+answered
+(True, False)
+>>> request.is_completed()
+True
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable

@@ -1,4 +1,38 @@
-"""Where operations wait: watched under keys, and in a timer for their time-outs."""
+"""Where operations wait: watched under keys, and in a timer for their time-outs.
+
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.purgatory import DelayedOperationPurgatory
+>>> from wheelproof.sync import DeferredExecutor
+>>> from wheelproof.timer import SystemTimer
+>>> from wheelproof.purgatory import DelayedOperation
+>>> class Request(DelayedOperation):
+...     ready = False
+...     def try_complete(self) -> bool:
+...         return self.ready and self.force_complete()
+...     def on_complete(self) -> None:
+...         print("answered")
+...     def on_expiration(self) -> None:
+...         print("too late")
+>>> clock, executor = ManualClock(), DeferredExecutor()
+>>> timer = SystemTimer("example", clock=clock, executor=executor)
+>>> purgatory = DelayedOperationPurgatory[Request]("example", timer, reaper_enabled=False)
+>>> first, second = Request(1_000), Request(1_000)
+>>> purgatory.try_complete_else_watch(first, ["payments-0"])
+False
+>>> purgatory.try_complete_else_watch(second, ["orders-0"])
+False
+>>> first.ready = True
+>>> purgatory.check_and_complete("payments-0")
+answered
+1
+>>> clock.advance(1_000)
+>>> purgatory.advance_clock(0)
+True
+>>> executor.run_pending()
+answered
+too late
+1
+"""
 
 from collections.abc import Hashable, Iterable
 from typing import Generic

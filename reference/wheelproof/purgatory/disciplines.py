@@ -18,6 +18,22 @@ A lock may be handed in, so that several operations share it, or code outside th
 it. Those that try the lock need a `sync.Lock`; it is not reentrant. The others take anything that
 can be held in a `with` block. `ExclusiveDiscipline` comes back while it holds its lock, so it needs
 a `sync.Monitor` and refuses a `sync.Lock`.
+
+    >>> from wheelproof.purgatory import DelayedOperation
+    >>> from wheelproof.purgatory.disciplines import BlockingDiscipline
+    >>> class Request(DelayedOperation):
+    ...     ready = False
+    ...     def try_complete(self) -> bool:
+    ...         return self.ready and self.force_complete()
+    ...     def on_complete(self) -> None:
+    ...         print("answered")
+    ...     def on_expiration(self) -> None:
+    ...         print("too late")
+    >>> request = Request(1_000, discipline=BlockingDiscipline())
+    >>> request.ready = True
+    >>> request.safe_try_complete()
+    answered
+    True
 """
 
 from abc import ABC, abstractmethod

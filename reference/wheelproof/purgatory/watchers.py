@@ -1,4 +1,24 @@
-"""Which operations wait for which key: the list of one key, and the keys of one shard."""
+"""Which operations wait for which key: the list of one key, and the keys of one shard.
+
+>>> from wheelproof.purgatory import DelayedOperation
+>>> class Request(DelayedOperation):
+...     ready = False
+...     def try_complete(self) -> bool:
+...         return self.ready and self.force_complete()
+...     def on_complete(self) -> None:
+...         print("answered")
+...     def on_expiration(self) -> None:
+...         print("too late")
+>>> from wheelproof.purgatory.watchers import Watchers
+>>> request, watchers = Request(1_000), Watchers[Request]()
+>>> watchers.watch(request)
+>>> watchers.try_complete_watched(), watchers.count_watched()
+(0, 1)
+>>> request.ready = True
+>>> watchers.try_complete_watched(), watchers.is_empty()
+answered
+(1, True)
+"""
 
 from collections.abc import Hashable
 from dataclasses import dataclass

@@ -1,4 +1,28 @@
-"""A fetch request that waits for data."""
+"""A fetch request that waits for data.
+
+>>> from wheelproof.replication.delayed_fetch import DelayedFetch
+>>> from wheelproof.replication.log_results import FetchProgress, LogOffsetMetadata
+>>> from wheelproof.replication.requests import FetchParams, FetchPartition
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> start = LogOffsetMetadata(
+...     message_offset=0, segment_base_offset=0, relative_position_in_segment=0
+... )
+>>> end = LogOffsetMetadata(
+...     message_offset=2, segment_base_offset=0, relative_position_in_segment=80
+... )
+>>> fetch = DelayedFetch(
+...     FetchParams(replica_id=None, max_wait_ms=500, min_bytes=50, max_bytes=1_000),
+...     {payments: FetchPartition(fetch_offset=0, max_bytes=1_000)},
+...     progress_of=lambda partition, request: FetchProgress(start=start, end=end),
+...     read=lambda: {},
+...     on_expired=lambda: None,
+...     callback=lambda data: print("answered"),
+... )
+>>> fetch.try_complete()
+answered
+True
+"""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,11 @@
-"""A produce request that waits for the replicas."""
+"""A produce request that waits for the replicas.
+
+>>> from wheelproof.replication.delayed_produce import status_of_append
+>>> from wheelproof.replication.error_code import ErrorCode
+>>> status = status_of_append(ErrorCode.NOT_LEADER_OR_FOLLOWER, None)
+>>> status.acks_pending, status.response.error.value
+(False, 'NOT_LEADER_OR_FOLLOWER')
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,9 @@
-"""What a broker answers when it cannot do what a request asks, named as in Kafka's protocol."""
+"""What a broker answers when it cannot do what a request asks, named as in Kafka's protocol.
+
+>>> from wheelproof.replication.error_code import ErrorCode
+>>> ErrorCode.NONE.value, ErrorCode("NONE") is ErrorCode.NONE
+('NONE', True)
+"""
 
 from enum import StrEnum, unique
 

@@ -1,4 +1,26 @@
-"""Serving fetch requests of followers and consumers."""
+"""Serving fetch requests of followers and consumers.
+
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.purgatory import DelayedOperationPurgatory
+>>> from wheelproof.replication.replica_manager import ReplicaManager
+>>> from wheelproof.timer import SystemTimer
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> clock = ManualClock()
+>>> manager = ReplicaManager(
+...     1,
+...     produce_purgatory=DelayedOperationPurgatory("produce", SystemTimer("p", clock=clock)),
+...     fetch_purgatory=DelayedOperationPurgatory("fetch", SystemTimer("f", clock=clock)),
+...     clock=clock,
+... )
+>>> manager.become_leader(payments, 1, replica_ids=[1, 2], in_sync_ids=[1, 2])
+>>> from wheelproof.replication.requests import FetchParams, FetchPartition
+>>> params = FetchParams(replica_id=2, max_wait_ms=0, min_bytes=1, max_bytes=1_000)
+>>> asked = {payments: FetchPartition(fetch_offset=0, max_bytes=1_000)}
+>>> manager.fetch_messages(params, asked, lambda data: print(data[payments].error.value))
+NONE
+>>> manager.shutdown()
+"""
 
 from collections.abc import Mapping
 from typing import ClassVar

@@ -1,4 +1,15 @@
-"""What a log says of itself: records in their places, offsets, ends, results of reads."""
+"""What a log says of itself: records in their places, offsets, ends, results of reads.
+
+>>> from wheelproof.replication.log_results import LogOffsetMetadata
+>>> first = LogOffsetMetadata(
+...     message_offset=3, segment_base_offset=0, relative_position_in_segment=120
+... )
+>>> second = LogOffsetMetadata(
+...     message_offset=5, segment_base_offset=0, relative_position_in_segment=200
+... )
+>>> second.position_diff(first), first.on_older_segment(second)
+(80, False)
+"""
 
 from dataclasses import dataclass, field
 

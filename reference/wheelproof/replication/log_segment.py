@@ -1,4 +1,17 @@
-"""A piece of a partition's log."""
+"""A piece of a partition's log.
+
+>>> from wheelproof.replication.log_results import LogRecord
+>>> from wheelproof.replication.log_segment import LogSegment
+>>> segment = LogSegment(10)
+>>> def record(offset: int) -> LogRecord:
+...     return LogRecord(offset=offset, batch_offset=offset, leader_epoch=1, value=b"value")
+>>> segment.append([record(10), record(11)])
+>>> segment.next_offset
+12
+>>> segment.truncate_to(11)
+>>> segment.next_offset
+11
+"""
 
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -1,4 +1,15 @@
-"""One partition on one broker: its log, who leads it, which replicas are in sync."""
+"""One partition on one broker: its log, who leads it, which replicas are in sync.
+
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.replication.partition import Partition
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> partition = Partition(payments, broker_id=1, clock=ManualClock())
+>>> partition.make_leader(7, replica_ids=[1, 2], in_sync_ids=[1, 2])
+False
+>>> sorted(partition.in_sync_replica_ids), partition.leader_epoch
+([1, 2], 7)
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,13 @@
-"""The log of one partition: records in segments, and the epochs in which they were written."""
+"""The log of one partition: records in segments, and the epochs in which they were written.
+
+>>> from wheelproof.replication.partition_log import PartitionLog
+>>> log = PartitionLog()
+>>> appended = log.append([b"first", b"second"], leader_epoch=1)
+>>> appended.first_offset, log.log_end_offset, log.high_watermark
+(0, 2, 0)
+>>> log.maybe_increment_high_watermark(1), log.high_watermark
+(True, 1)
+"""
 
 from bisect import bisect_right
 from collections.abc import Sequence

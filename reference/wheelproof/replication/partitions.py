@@ -1,4 +1,18 @@
-"""The partitions that a broker has."""
+"""The partitions that a broker has.
+
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.replication.partition import Partition
+>>> from wheelproof.replication.partitions import Partitions
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> partitions = Partitions()
+>>> partitions.put(Partition(payments, broker_id=1, clock=ManualClock()))
+>>> partitions.require(payments).topic_partition == payments
+True
+>>> partitions.remove(payments)
+>>> partitions.get(payments) is None
+True
+"""
 
 from collections.abc import Mapping
 

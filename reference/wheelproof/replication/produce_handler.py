@@ -1,4 +1,13 @@
-"""Serving produce requests."""
+"""Serving produce requests.
+
+>>> from wheelproof.replication.produce_handler import refusal_of_acks
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> refusal_of_acks({payments: [b"value"]}, -1) is None
+True
+>>> refusal_of_acks({payments: [b"value"]}, 2)[payments].error.value
+'INVALID_REQUIRED_ACKS'
+"""
 
 from collections.abc import Mapping, Sequence
 

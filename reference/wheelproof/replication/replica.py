@@ -1,4 +1,12 @@
-"""What the leader knows of another replica."""
+"""What the leader knows of another replica.
+
+>>> from wheelproof.replication.replica import Replica
+>>> follower = Replica(2, caught_up_ms=0)
+>>> follower.log_end_offset
+-1
+>>> follower.is_caught_up(10, now_ms=30_001, max_lag_ms=30_000)
+False
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,35 @@
-"""A broker's partitions, and the produce and fetch requests that wait for them."""
+"""A broker's partitions, and the produce and fetch requests that wait for them.
+
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.purgatory import DelayedOperationPurgatory
+>>> from wheelproof.replication.replica_manager import ReplicaManager
+>>> from wheelproof.timer import SystemTimer
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> clock = ManualClock()
+>>> manager = ReplicaManager(
+...     1,
+...     produce_purgatory=DelayedOperationPurgatory("produce", SystemTimer("p", clock=clock)),
+...     fetch_purgatory=DelayedOperationPurgatory("fetch", SystemTimer("f", clock=clock)),
+...     clock=clock,
+... )
+>>> manager.become_leader(payments, 1, replica_ids=[1, 2], in_sync_ids=[1, 2])
+>>> from wheelproof.replication.requests import ALL_ACKS, FetchParams, FetchPartition
+>>> def answered(responses):
+...     print(responses[payments].error.value, responses[payments].base_offset)
+>>> manager.append_records(
+...     timeout_ms=30_000,
+...     required_acks=ALL_ACKS,
+...     entries={payments: [b"value"]},
+...     callback=answered,
+... )
+>>> params = FetchParams(replica_id=2, max_wait_ms=0, min_bytes=1, max_bytes=1_000)
+>>> for offset in (0, 1):
+...     asked = {payments: FetchPartition(fetch_offset=offset, max_bytes=1_000)}
+...     manager.fetch_messages(params, asked, lambda data: None)
+NONE 0
+>>> manager.shutdown()
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar

@@ -1,4 +1,12 @@
-"""What clients and followers ask of a replica manager, and what it answers."""
+"""What clients and followers ask of a replica manager, and what it answers.
+
+>>> from wheelproof.replication.error_code import ErrorCode
+>>> from wheelproof.replication.requests import FetchPartitionData
+>>> FetchPartitionData(error=ErrorCode.NONE).is_refusal
+False
+>>> FetchPartitionData(error=ErrorCode.OFFSET_OUT_OF_RANGE).is_refusal
+True
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

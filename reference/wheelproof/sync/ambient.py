@@ -1,4 +1,13 @@
-"""The ambient runtime, and one constructor for each primitive that asks it."""
+"""The ambient runtime, and one constructor for each primitive that asks it.
+
+>>> from wheelproof import sync
+>>> from wheelproof.sync.threads import ThreadsRuntime
+>>> with sync.use_runtime(ThreadsRuntime()):
+...     cell = sync.volatile("before", "cell")
+>>> cell.set("after")
+>>> cell.get()
+'after'
+"""
 
 import time
 from collections.abc import Callable, Generator

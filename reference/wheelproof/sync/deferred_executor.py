@@ -1,4 +1,12 @@
-"""An executor whose tasks run when the caller says so: for manual clocks and driven tests."""
+"""An executor whose tasks run when the caller says so: for manual clocks and driven tests.
+
+>>> from wheelproof.sync import DeferredExecutor
+>>> executor = DeferredExecutor()
+>>> executor.submit(lambda: print("now"))
+>>> executor.run_pending()
+now
+1
+"""
 
 from collections import deque
 from collections.abc import Callable

@@ -1,4 +1,19 @@
-"""Declaring which lock guards a field."""
+"""Declaring which lock guards a field.
+
+>>> from typing import Annotated
+>>> from wheelproof import sync
+>>> from wheelproof.sync import GuardedBy
+>>> class Account:
+...     def __init__(self) -> None:
+...         self._lock = sync.lock("Account.lock")
+...         self._balance: Annotated[int, GuardedBy("_lock")] = 0
+...     def pay_in(self, amount: int) -> int:
+...         with self._lock:
+...             self._balance += amount
+...             return self._balance
+>>> Account().pay_in(5)
+5
+"""
 
 from dataclasses import dataclass
 

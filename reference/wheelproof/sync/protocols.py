@@ -20,6 +20,14 @@ Runtime.monotonic_ms                the clock: R
 ==================================  =====================================================
 
 The names are optional and serve traces and counterexamples.
+
+    >>> from wheelproof import sync
+    >>> from wheelproof.sync import Lock
+    >>> def in_turn(lock: Lock) -> bool:
+    ...     with lock:
+    ...         return lock.try_acquire()
+    >>> in_turn(sync.lock("example"))
+    False
 """
 
 from collections.abc import Callable

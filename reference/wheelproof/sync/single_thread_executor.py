@@ -1,4 +1,13 @@
-"""An executor with one thread, built from the primitives of whichever runtime it is given."""
+"""An executor with one thread, built from the primitives of whichever runtime it is given.
+
+>>> from wheelproof import sync
+>>> executor = sync.single_thread_executor("example")
+>>> ran: list[str] = []
+>>> executor.submit(lambda: ran.append("in its thread"))
+>>> executor.shutdown()
+>>> executor.await_termination(60_000), ran
+(True, ['in its thread'])
+"""
 
 import logging
 from collections import deque

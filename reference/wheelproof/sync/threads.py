@@ -3,6 +3,16 @@
 Where the standard library has the primitive, the object handed out IS the standard library's, so
 that the layer costs next to nothing. A cell's reads and writes are plain attribute accesses, which
 the interpreter performs atomically; read-and-write operations take the cell's own lock.
+
+    >>> from wheelproof.sync.threads import ThreadsRuntime
+    >>> runtime = ThreadsRuntime()
+    >>> count = runtime.atomic_integer(0, "count")
+    >>> def add() -> None:
+    ...     count.add_and_get(1)
+    >>> thread = runtime.thread(add, "adder")
+    >>> thread.start()
+    >>> thread.join(), count.get()
+    (True, 1)
 """
 
 import threading

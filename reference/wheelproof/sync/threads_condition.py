@@ -3,6 +3,13 @@
 A waiter is woken once: by a notification, by an interruption, or by itself when its time is over.
 The first of them claims it. So no notification is spent on a waiter whose wait returns that it was
 not notified.
+
+    >>> from wheelproof import sync
+    >>> lock = sync.lock("example")
+    >>> condition = sync.condition(lock, "example")
+    >>> with lock:
+    ...     condition.wait(1)
+    False
 """
 
 import threading

@@ -5,6 +5,15 @@ Reader-Writer Synchronization for Multiprocessor Real-Time Systems", Real-Time S
 reader waits while a writer waits, and the readers that wait when a writer leaves go before the next
 writer. So neither side keeps the other out for ever; a plain preference for writers lets two
 threads that write in a loop starve every reader (docs/findings.md).
+
+    >>> from wheelproof import sync
+    >>> lock = sync.read_write_lock("example")
+    >>> with lock.read:
+    ...     print("others may read as well")
+    others may read as well
+    >>> with lock.write:
+    ...     print("nobody else is here")
+    nobody else is here
 """
 
 import threading

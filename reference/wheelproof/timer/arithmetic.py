@@ -2,6 +2,12 @@
 
 The contracts (PEP 316: ``pre`` and ``post`` lines in the docstrings) are proved over all paths by
 CrossHair in the test suite. All times are in milliseconds; `tick_ms` and `wheel_size` are positive.
+
+    >>> from wheelproof.timer.arithmetic import bucket_index, truncate_to_tick, virtual_id
+    >>> truncate_to_tick(1_234, 100)
+    1200
+    >>> virtual_id(1_234, 100), bucket_index(virtual_id(1_234, 100), 8)
+    (12, 4)
 """
 
 

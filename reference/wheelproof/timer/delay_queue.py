@@ -1,4 +1,21 @@
-"""The queue of buckets, ordered by expiration: what tells a timer how long it may sleep."""
+"""The queue of buckets, ordered by expiration: what tells a timer how long it may sleep.
+
+>>> from wheelproof import sync
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.timer.delay_queue import DelayQueue
+>>> from wheelproof.timer.timer_task_list import TimerTaskList
+>>> clock = ManualClock()
+>>> queue = DelayQueue(clock)
+>>> bucket = TimerTaskList(sync.atomic_integer(0, "tasks"))
+>>> bucket.set_expiration(20)
+True
+>>> queue.offer(bucket)
+>>> queue.poll() is bucket
+False
+>>> clock.advance_to(20)
+>>> queue.poll() is bucket
+True
+"""
 
 import heapq
 from typing import Annotated

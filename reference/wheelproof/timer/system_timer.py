@@ -1,4 +1,25 @@
-"""The timer of the broker: a hierarchy of wheels, a delay queue, an executor with one thread."""
+"""The timer of the broker: a hierarchy of wheels, a delay queue, an executor with one thread.
+
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.sync import DeferredExecutor
+>>> from wheelproof.timer import SystemTimer, TimerTask
+>>> class Say(TimerTask):
+...     def run(self) -> None:
+...         print("expired")
+>>> clock, executor = ManualClock(), DeferredExecutor()
+>>> timer = SystemTimer("example", clock=clock, executor=executor)
+>>> timer.add(Say(100))
+>>> timer.size()
+1
+>>> clock.advance(100)
+>>> timer.advance_clock(0)
+True
+>>> executor.run_pending()
+expired
+1
+>>> timer.size()
+0
+"""
 
 from typing import Annotated, ClassVar
 

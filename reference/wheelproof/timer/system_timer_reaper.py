@@ -1,4 +1,18 @@
-"""A timer that advances by itself."""
+"""A timer that advances by itself.
+
+>>> from wheelproof.timer import SystemTimer, TimerTask
+>>> from wheelproof.timer.system_timer_reaper import SystemTimerReaper
+>>> from wheelproof import sync
+>>> class Done(TimerTask):
+...     done = sync.volatile(False, "done")
+...     def run(self) -> None:
+...         self.done.set(True)
+>>> timer = SystemTimerReaper("example", SystemTimer("example"))
+>>> timer.add(Done(1))
+>>> sync.await_until(Done.done, lambda done: done)
+True
+>>> timer.close()
+"""
 
 import logging
 from collections.abc import Callable

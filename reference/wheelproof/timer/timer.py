@@ -1,4 +1,9 @@
-"""What a timer is, whatever it is made of."""
+"""What a timer is, whatever it is made of.
+
+>>> from wheelproof.timer import SystemTimer, Timer
+>>> isinstance(SystemTimer("example"), Timer)
+True
+"""
 
 from abc import ABC, abstractmethod
 

@@ -1,4 +1,15 @@
-"""A unit of delayed work and its place in the timer: TimerTask and TimerTaskEntry."""
+"""A unit of delayed work and its place in the timer: TimerTask and TimerTaskEntry.
+
+>>> from wheelproof.timer.timer_task import TimerTask, TimerTaskEntry
+>>> class Say(TimerTask):
+...     def run(self) -> None:
+...         print("expired")
+>>> task = Say(100)
+>>> entry = TimerTaskEntry(task, 1_100)
+>>> task.set_timer_task_entry(entry)
+>>> task.cancel(), entry.cancelled()
+(True, True)
+"""
 
 from abc import ABC, abstractmethod
 from typing import Annotated, Protocol, Self

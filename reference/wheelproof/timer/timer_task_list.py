@@ -1,4 +1,23 @@
-"""A bucket of a timing wheel: entries that share one expiration."""
+"""A bucket of a timing wheel: entries that share one expiration.
+
+>>> from wheelproof import sync
+>>> from wheelproof.timer.timer_task import TimerTask, TimerTaskEntry
+>>> from wheelproof.timer.timer_task_list import TimerTaskList
+>>> class Say(TimerTask):
+...     def run(self) -> None:
+...         print("expired")
+>>> tasks = sync.atomic_integer(0, "tasks")
+>>> bucket = TimerTaskList(tasks)
+>>> bucket.set_expiration(20), bucket.set_expiration(20)
+(True, False)
+>>> bucket.add(TimerTaskEntry(Say(5), 25))
+>>> tasks.get()
+1
+>>> bucket.flush(lambda entry: print(entry.expiration_ms))
+25
+>>> tasks.get(), bucket.get_expiration()
+(0, -1)
+"""
 
 from collections.abc import Callable
 from typing import Annotated

@@ -7,6 +7,31 @@ timers there are.
 
 G. Varghese and T. Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987; as Kafka uses it: a
 delay queue of buckets drives the clock, so that an empty bucket costs nothing.
+
+    >>> from wheelproof import sync
+    >>> from wheelproof.clock import ManualClock
+    >>> from wheelproof.timer.delay_queue import DelayQueue
+    >>> from wheelproof.timer.timer_task import TimerTask, TimerTaskEntry
+    >>> from wheelproof.timer.timing_wheel import TimingWheel
+    >>> class Say(TimerTask):
+    ...     def run(self) -> None:
+    ...         print("expired")
+    >>> def entry(expiration_ms: int) -> TimerTaskEntry:
+    ...     task = Say(expiration_ms)
+    ...     made = TimerTaskEntry(task, expiration_ms)
+    ...     task.set_timer_task_entry(made)
+    ...     return made
+    >>> queue = DelayQueue(ManualClock())
+    >>> tasks = sync.atomic_integer(0, "tasks")
+    >>> wheel = TimingWheel(tick_ms=1, wheel_size=20, start_ms=0, task_counter=tasks, queue=queue)
+    >>> wheel.add(entry(0)), wheel.add(entry(5))
+    (False, True)
+    >>> wheel.overflow_wheel is None
+    True
+    >>> wheel.add(entry(300))
+    True
+    >>> wheel.overflow_wheel is None
+    False
 """
 
 from typing import Annotated, ClassVar, Self

@@ -1,5 +1,6 @@
 """The same classes, the same traces and the same digest, whatever the threads run on."""
 
+import gc
 import threading
 from functools import partial
 
@@ -14,6 +15,7 @@ from wheelproof_explore.failures.problems import OptionRejectedError
 from wheelproof_explore.program import Program
 from wheelproof_explore.runs.execution import World
 from wheelproof_explore.runtime.numbers import Actor
+from wheelproof_explore.runtime.runtime import ControlledRuntime
 from wheelproof_explore.strategies.driver import analysed_runs
 from wheelproof_explore.strategies.optimal import OptimalStrategy
 from wheelproof_explore.substrates.substrate import SubstrateKind, open_substrate
@@ -35,6 +37,18 @@ def _traces(program: Program, kind: SubstrateKind) -> list[tuple[object, ...]]:
         ]
     finally:
         substrate.close()
+
+
+def _alive() -> int:
+    gc.collect()
+    return sum(type(one) in (World, ControlledRuntime) for one in gc.get_objects())
+
+
+def test_nothing_of_an_exploration_is_kept() -> None:
+    """What a suspended greenlet holds is out of the collector's reach: each one has to end."""
+    before = _alive()
+    explore(make(partial(last_zero, 2)))
+    assert _alive() <= before
 
 
 @pytest.mark.campaign

@@ -3,20 +3,59 @@
 In a process of their own: all modules that are loaded and not installed count as the user's.
 """
 
+import ast
+import builtins
 import subprocess
 import sys
+from collections.abc import Iterator
+from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType
 
 import pytest
 
 from support.checkout import ROOT
 from wheelproof_lab.publish import soundness
-from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS
+from wheelproof_lab.worlds.constructs.programs import shared_text, source
+from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS, WITHOUT_A_ROW
 
-pytestmark = pytest.mark.long
+_KINDS = (AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType)
 
 _RENDER = "from wheelproof_lab.publish import soundness; print(soundness.render(), end='')"
 
 
+def _parts() -> Iterator[ast.AST]:
+    texts = shared_text(), *(source(construct, mended=False) for construct in CONSTRUCTS)
+    for text in texts:
+        yield from ast.walk(ast.parse(text))
+
+
+def test_each_node_of_the_grammar_has_a_row_or_needs_none() -> None:
+    every = {
+        name
+        for name, kind in vars(ast).items()
+        if isinstance(kind, type) and issubclass(kind, ast.AST) and not kind.__subclasses__()
+    }
+    there = {type(part).__name__ for part in _parts()}
+    assert every - there <= WITHOUT_A_ROW.keys()
+
+
+def test_each_slot_of_the_data_model_has_a_row_or_needs_none() -> None:
+    kinds = *(kind for kind in vars(builtins).values() if isinstance(kind, type)), *_KINDS
+    every = {
+        name
+        for kind in kinds
+        for name in vars(kind)
+        if name.startswith("__") and callable(getattr(kind, name, None))
+    }
+    there: set[str] = set()
+    for part in _parts():
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            there.add(part.name)
+        elif isinstance(part, ast.Attribute):
+            there.add(part.attr)
+    assert every - there <= WITHOUT_A_ROW.keys()
+
+
+@pytest.mark.long
 def test_no_lost_update_passes_and_the_page_says_what_exploring_found() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _RENDER], capture_output=True, text=True, check=False

@@ -137,9 +137,13 @@ def _folder() -> Path:
     """Make the folder of the modules, once; it goes with this process."""
     _kept.append(TemporaryDirectory(prefix="constructs"))
     folder = Path(_kept[-1].name)
-    text = (Path(__file__).parent / "shared.txt").read_text(encoding="utf-8")
-    (folder / f"{SHARED}.py").write_text(text, encoding="utf-8")
+    (folder / f"{SHARED}.py").write_text(shared_text(), encoding="utf-8")
     return folder
+
+
+def shared_text() -> str:
+    """Return the source of the module with what the programs share."""
+    return (Path(__file__).parent / "shared.txt").read_text(encoding="utf-8")
 
 
 _kept: list["TemporaryDirectory[str]"] = []

@@ -113,6 +113,7 @@ SPECIAL: tuple[Construct, ...] = (
     Construct("__copy__", "s = Copied()", "copy.copy(s)", _SET),
     Construct("__deepcopy__", "s = Copied()", "copy.deepcopy(s)", _SET),
     Construct("__reduce__", "s = Reduced()", "copy.copy(s).n", _SET),
+    Construct("__reduce_ex__", "s = ReducedAnew()", "copy.copy(s).n", _SET),
     Construct("__getstate__", "s = Stated()", "copy.copy(s).n", _SET),
     Construct("__setstate__", "s = S(); t = Restored(s)", "s.n", "t.v = N\ncopy.copy(t)"),
     Construct("__await__", "s = S()", "by_hand(awaiting_own(s))", _SET),

@@ -1,4 +1,9 @@
-"""How a record accumulator is configured."""
+"""How a record accumulator is configured.
+
+>>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
+>>> AccumulatorConfig(batch_size=16_384, linger_ms=5).delivery_timeout_ms
+120000
+"""
 
 from dataclasses import dataclass
 

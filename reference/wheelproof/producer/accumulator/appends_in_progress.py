@@ -1,4 +1,12 @@
-"""How many threads are appending: what a forced close has to wait for (standard 4.10)."""
+"""How many threads are appending: what a forced close has to wait for (standard 4.10).
+
+>>> from wheelproof.producer.accumulator.appends_in_progress import AppendsInProgress
+>>> appends = AppendsInProgress()
+>>> appends.begin()
+>>> appends.end()
+>>> appends.completed()
+1
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,25 @@
-"""The future of one record: the result of its batch and its place in it (standard 4.11)."""
+"""The future of one record: the result of its batch and its place in it (standard 4.11).
+
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
+>>> from wheelproof.producer.accumulator.record_accumulator import RecordAccumulator
+>>> from wheelproof.producer.buffer_pool import BufferPool
+>>> from wheelproof.producer.cluster import Cluster
+>>> from wheelproof.producer.record import Record
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> clock, cluster = ManualClock(), Cluster(leaders={payments: 3})
+>>> config = AccumulatorConfig(batch_size=200)
+>>> accumulator = RecordAccumulator(BufferPool(1_000, 200), config, clock=clock)
+>>> future = accumulator.append(payments, Record(timestamp_ms=0, value=b"value")).future
+>>> future.is_done()
+False
+>>> [batch] = accumulator.drain(cluster, [3], 1_000, 0)[3]
+>>> accumulator.complete_batch(batch, 42)
+True
+>>> future.get().offset
+42
+"""
 
 from copy import copy
 from dataclasses import dataclass

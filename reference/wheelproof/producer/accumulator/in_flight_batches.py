@@ -1,4 +1,23 @@
-"""The batches that wait for the response to a request."""
+"""The batches that wait for the response to a request.
+
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
+>>> from wheelproof.producer.accumulator.record_accumulator import RecordAccumulator
+>>> from wheelproof.producer.buffer_pool import BufferPool
+>>> from wheelproof.producer.cluster import Cluster
+>>> from wheelproof.producer.record import Record
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> clock, cluster = ManualClock(), Cluster(leaders={payments: 3})
+>>> config = AccumulatorConfig(batch_size=200)
+>>> accumulator = RecordAccumulator(BufferPool(1_000, 200), config, clock=clock)
+>>> future = accumulator.append(payments, Record(timestamp_ms=0, value=b"value")).future
+>>> len(accumulator.in_flight())
+0
+>>> drained = accumulator.drain(cluster, [3], 1_000, 0)
+>>> len(accumulator.in_flight())
+1
+"""
 
 from wheelproof.producer.accumulator.producer_batch import ProducerBatch
 from wheelproof.producer.errors import IllegalStateError

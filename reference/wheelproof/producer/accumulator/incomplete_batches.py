@@ -1,4 +1,23 @@
-"""The batches that have not ended, wherever they are: queued, or on their way (standard 4)."""
+"""The batches that have not ended, wherever they are: queued, or on their way (standard 4).
+
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
+>>> from wheelproof.producer.accumulator.record_accumulator import RecordAccumulator
+>>> from wheelproof.producer.buffer_pool import BufferPool
+>>> from wheelproof.producer.cluster import Cluster
+>>> from wheelproof.producer.record import Record
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> clock, cluster = ManualClock(), Cluster(leaders={payments: 3})
+>>> config = AccumulatorConfig(batch_size=200)
+>>> accumulator = RecordAccumulator(BufferPool(1_000, 200), config, clock=clock)
+>>> future = accumulator.append(payments, Record(timestamp_ms=0, value=b"value")).future
+>>> accumulator.has_incomplete()
+True
+>>> accumulator.abort_incomplete_batches()
+>>> accumulator.has_incomplete()
+False
+"""
 
 from typing import Annotated
 

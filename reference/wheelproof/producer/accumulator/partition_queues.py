@@ -1,4 +1,14 @@
-"""The queues of batches, one for each partition that has ever had a record."""
+"""The queues of batches, one for each partition that has ever had a record.
+
+>>> from wheelproof.producer.accumulator.partition_queues import PartitionQueues
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> queues = PartitionQueues()
+>>> queues.get(payments) is None
+True
+>>> queues.get_or_create(payments) is queues.get(payments)
+True
+"""
 
 from collections import deque
 from collections.abc import Mapping

@@ -1,4 +1,14 @@
-"""The result of a batch: what many futures and flushes wait for."""
+"""The result of a batch: what many futures and flushes wait for.
+
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
+>>> result = ProduceRequestResult(ManualClock())
+>>> result.completed()
+False
+>>> result.done(42, None, None)
+>>> result.outcome()
+(42, None, None)
+"""
 
 from typing import Annotated
 

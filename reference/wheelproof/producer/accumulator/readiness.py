@@ -1,6 +1,12 @@
 """When a batch may be sent, as pure functions with contracts (standard 4.2).
 
 All times are in milliseconds and not negative.
+
+    >>> from wheelproof.producer.accumulator.readiness import retry_backoff_ms, time_left_ms
+    >>> [retry_backoff_ms(attempts, 100, 1_000) for attempts in range(6)]
+    [0, 100, 200, 400, 800, 1000]
+    >>> time_left_ms(30, 100)
+    70
 """
 
 

@@ -1,4 +1,23 @@
-"""Where records wait for the sender, in batches: RecordAccumulator."""
+"""Where records wait for the sender, in batches: RecordAccumulator.
+
+>>> from wheelproof.clock import ManualClock
+>>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
+>>> from wheelproof.producer.accumulator.record_accumulator import RecordAccumulator
+>>> from wheelproof.producer.buffer_pool import BufferPool
+>>> from wheelproof.producer.cluster import Cluster
+>>> from wheelproof.producer.record import Record
+>>> from wheelproof.topic_partition import TopicPartition
+>>> payments = TopicPartition("payments", 0)
+>>> clock, cluster = ManualClock(), Cluster(leaders={payments: 3})
+>>> config = AccumulatorConfig(batch_size=200)
+>>> accumulator = RecordAccumulator(BufferPool(1_000, 200), config, clock=clock)
+>>> future = accumulator.append(payments, Record(timestamp_ms=0, value=b"value")).future
+>>> [batch] = accumulator.drain(cluster, accumulator.ready(cluster, 0).ready_nodes, 1_000, 0)[3]
+>>> accumulator.complete_batch(batch, 42)
+True
+>>> future.get().offset
+42
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
