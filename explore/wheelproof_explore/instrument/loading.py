@@ -17,8 +17,9 @@ from typing import cast
 
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.instrument.accesses import Seeing
+from wheelproof_explore.instrument.building import MARK
 from wheelproof_explore.instrument.functions import seen
-from wheelproof_explore.instrument.rewriting import MARK, rewritten
+from wheelproof_explore.instrument.rewriting import rewritten
 
 OWN = "own"
 """In the place of a package: whatever is loaded and is not installed, at the time of asking."""

@@ -10,6 +10,8 @@ import __future__
 import ast
 from collections.abc import Iterable, Sequence
 
+from wheelproof_explore.instrument.building import called, cell_reader, loading, module_names, named
+from wheelproof_explore.instrument.expressions import Expressions
 from wheelproof_explore.instrument.patterns import read_by
 from wheelproof_explore.instrument.scopes import (
     SCOPES,
@@ -20,15 +22,9 @@ from wheelproof_explore.instrument.scopes import (
 )
 
 _NO_ANNOTATIONS = __future__.annotations.compiler_flag
-MARK = 1_000_000
-"""The line number of code that is not in the source."""
 
-_PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "isinstance", "issubclass", "dir"))
-"""Built-in functions that look at their caller, or at no state."""
 _CACHES = frozenset(("cache", "cached_property", "lru_cache"))
-_MAKING = frozenset(("OrderedDict", "defaultdict", "deque", "dict", "list", "set"))
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 
 def rewritten(source: str, file: str, written: frozenset[str] = frozenset()) -> ast.Module:
@@ -47,16 +43,8 @@ def rewritten(source: str, file: str, written: frozenset[str] = frozenset()) -> 
     return ast.fix_missing_locations(tree)
 
 
-class _Rewriter(ast.NodeTransformer):
+class _Rewriter(Expressions):
     """The transformer of statements and expressions; code outside functions stays unchanged."""
-
-    def __init__(self, shared_globals: frozenset[str], *, annotates: bool) -> None:
-        self._globals = shared_globals
-        self._annotates = annotates
-        self._cells: frozenset[str] = frozenset()
-        self._inside = False
-        self._class = ""
-        self._temporaries = 0
 
     def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt] | list[ast.comprehension]:
         """Return the replacement of a node."""
@@ -64,43 +52,41 @@ class _Rewriter(ast.NodeTransformer):
             return self._in_class(node)
         if isinstance(node, SCOPES):
             return self._in_function(node)
-        if not self._inside:
+        if not self.inside:
             return self.generic_visit(node)
         if isinstance(node, ast.stmt):
             return self._statement(node)
         if isinstance(node, ast.expr):
-            return ast.copy_location(self._expression(node), node)
+            return ast.copy_location(self.expression(node), node)
         if isinstance(node, ast.comprehension):
             return self._comprehension(node)
         self.generic_visit(node)
-        if isinstance(node, ast.ExceptHandler) and node.name is not None:
-            self._name_error(node, ast.Name(node.name, ast.Store()))
         return node
 
     def _in_class(self, node: ast.ClassDef) -> ast.AST:
-        if self._inside:
-            node.decorator_list = [self._load(one) for one in node.decorator_list]
-            node.bases = [self._load(one) for one in node.bases]
-        outside = self._class, self._inside
-        self._class, self._inside = node.name, False
+        if self.inside:
+            node.decorator_list = [self.load(one) for one in node.decorator_list]
+            node.bases = [self.load(one) for one in node.bases]
+        outside = self.home, self.inside
+        self.home, self.inside = node.name, False
         self.generic_visit(node)
-        self._class, self._inside = outside
+        self.home, self.inside = outside
         return node
 
     def _in_function(self, node: Scope) -> ast.AST:
         self._visit_outside(node)
-        outside = self._cells, self._inside, self._globals
+        outside = self.cells, self.inside, self.globals
         own = own_names(node)
-        self._globals -= own
-        self._cells = (self._cells - own) | shared_variables(node, own)
-        self._inside = True
+        self.globals -= own
+        self.cells = (self.cells - own) | shared_variables(node, own)
+        self.inside = True
         if isinstance(node, ast.Lambda):
-            node.body = self._load(node.body)
+            node.body = self.load(node.body)
         else:
-            pause = self._located(node.body[0], [ast.Expr(_call("pause", *_home(node)))])
+            pause = self._located(node.body[0], [ast.Expr(called("pause", *_home(node)))])
             made = pause if _is_cached(node) else []
             node.body = self._binding(node) + made + self._body(node.body)
-        self._cells, self._inside, self._globals = outside
+        self.cells, self.inside, self.globals = outside
         return node
 
     def _visit_outside(self, node: Scope) -> None:
@@ -113,19 +99,19 @@ class _Rewriter(ast.NodeTransformer):
 
         given = node.args
         parts = *given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg
-        for part in parts if self._annotates else ():
+        for part in parts if self.annotates else ():
             if part is not None and part.annotation is not None:
                 part.annotation = visited(part.annotation)
         given.defaults = [visited(one) for one in given.defaults]
         given.kw_defaults = [None if one is None else visited(one) for one in given.kw_defaults]
         if not isinstance(node, ast.Lambda):
             node.decorator_list = [visited(one) for one in node.decorator_list]
-            if self._annotates and node.returns is not None:
+            if self.annotates and node.returns is not None:
                 node.returns = visited(node.returns)
 
     def _binding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
         """Return an assignment that keeps shared variables in the function; it never executes."""
-        names = sorted(self._cells & own_names(node))
+        names = sorted(self.cells & own_names(node))
         targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
         binding = [ast.Assign(targets, ast.Constant(None))] if targets else []
         made: list[ast.stmt] = [ast.If(ast.Constant(False), [*binding], [])] if targets else []
@@ -144,22 +130,15 @@ class _Rewriter(ast.NodeTransformer):
                 done += self._after(statement, [statement])
             if isinstance(statement, ast.ClassDef) and not all(map(_only_defines, statement.body)):
                 said = ast.Constant(f"class {statement.name} (line {statement.lineno})")
-                done += self._located(statement, [ast.Expr(_call("blind", said))])
+                done += self._located(statement, [ast.Expr(called("blind", said))])
         return done
-
-    def _load(self, node: ast.expr) -> ast.expr:
-        made = self.visit(node)
-        assert isinstance(made, ast.expr)
-        return made
-
-    # Statements.
 
     def _statement(self, node: ast.stmt) -> ast.stmt | list[ast.stmt]:
         match node:
             case ast.Assign(targets=targets):
-                return self._located(node, self._assign(targets, self._load(node.value)))
+                return self._located(node, self._assign(targets, self.load(node.value)))
             case ast.AnnAssign(target=target, value=ast.expr() as value):
-                return self._located(node, self._assign([target], self._load(value)))
+                return self._located(node, self._assign([target], self.load(value)))
             case ast.AnnAssign():
                 return node
             case ast.AugAssign():
@@ -172,11 +151,16 @@ class _Rewriter(ast.NodeTransformer):
                 node.body = before + self._body(node.body)
                 node.orelse = self._body(node.orelse)
             case ast.If() | ast.While():
-                node.test = self._look(node.test)
+                node.test = self.look(node.test)
                 node.body = self._body(node.body)
                 node.orelse = self._body(node.orelse)
             case ast.Assert():
-                node.test = self._look(node.test)
+                node.test = self.look(node.test)
+            case ast.Try() | ast.TryStar():
+                node.body, node.orelse = self._body(node.body), self._body(node.orelse)
+                node.finalbody = self._body(node.finalbody)
+                for handler in node.handlers:
+                    self._handler(handler)
             case ast.With() | ast.AsyncWith():
                 return self._with(node)
             case ast.Match():
@@ -199,9 +183,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def _assign(self, targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt]:
         if any(isinstance(target, ast.Tuple | ast.List) for target in targets):
-            value = _call("look", value)
-        if len(targets) == 1 and self._is_seen(targets[0]):
-            return [self._store(targets[0], value)]
+            value = called("look", value)
+        if len(targets) == 1 and self.is_seen(targets[0]):
+            return [self.store(targets[0], value)]
         after: list[ast.stmt] = []
         plain = [self._plain_target(target, after) for target in targets]
         return [ast.Assign(targets=plain, value=value), *after]
@@ -217,26 +201,26 @@ class _Rewriter(ast.NodeTransformer):
         """Return a target that unpacks nothing: what is unpacked may be shared."""
         if isinstance(target, ast.Starred):
             target.value = self._one_target(target.value, after)
-        elif isinstance(target, ast.Tuple | ast.List) or self._is_seen(target):
-            name = self._temporary()
-            after += self._assign([target], _name(name))
+        elif isinstance(target, ast.Tuple | ast.List) or self.is_seen(target):
+            name = self.temporary()
+            after += self._assign([target], named(name))
             return ast.copy_location(ast.Name(name, ast.Store()), target)
         return target
 
     def _for(self, node: ast.For | ast.AsyncFor) -> list[ast.stmt]:
         after: list[ast.stmt] = []
         node.target = self._one_target(node.target, after)
-        node.iter = self._load(node.iter)
+        node.iter = self.load(node.iter)
         if isinstance(node, ast.For):
-            node.iter = _call("iter", node.iter)
+            node.iter = called("iter", node.iter)
         return self._located(node, after)
 
     def _comprehension(self, node: ast.comprehension) -> list[ast.comprehension]:
         """Return the loop, and a loop over one value for each thing that it unpacks or stores."""
-        node.iter = self._load(node.iter)
+        node.iter = self.load(node.iter)
         if not node.is_async:
-            node.iter = ast.copy_location(_call("iter", node.iter), node.iter)
-        conditions = [self._look(one) for one in node.ifs]
+            node.iter = ast.copy_location(called("iter", node.iter), node.iter)
+        conditions = [self.look(one) for one in node.ifs]
         loops = [node]
         node.target, node.ifs = self._target_of_loop(node.target, loops), []
         loops[-1].ifs += conditions
@@ -251,17 +235,17 @@ class _Rewriter(ast.NodeTransformer):
             target.value = self._target_of_loop(target.value, loops)
         if not isinstance(target, ast.Tuple | ast.List | ast.Attribute | ast.Subscript):
             return target
-        name = self._temporary()
+        name = self.temporary()
         if isinstance(target, ast.Tuple | ast.List):
-            value: ast.expr = ast.Tuple([_call("look", _name(name))], ast.Load())
+            value: ast.expr = ast.Tuple([called("look", named(name))], ast.Load())
             inner = ast.comprehension(target, value, [], 0)
             loops.append(inner)
             target.elts = [self._target_of_loop(part, loops) for part in target.elts]
         else:
             # A tuple that is not empty is true.
-            stored = ast.Tuple([self._stored_value(target, _name(name))], ast.Load())
+            stored = ast.Tuple([self.stored_value(target, named(name))], ast.Load())
             nothing = ast.Tuple([ast.Constant(None)], ast.Load())
-            unused = ast.Name(self._temporary(), ast.Store())
+            unused = ast.Name(self.temporary(), ast.Store())
             loops.append(ast.comprehension(unused, nothing, [stored], 0))
         return ast.copy_location(ast.Name(name, ast.Store()), target)
 
@@ -269,7 +253,7 @@ class _Rewriter(ast.NodeTransformer):
         """Return a `with` of one item that stores into its target first, around the other items."""
         item, others = node.items[0], node.items[1:]
         after: list[ast.stmt] = []
-        item.context_expr = self._load(item.context_expr)
+        item.context_expr = self.load(item.context_expr)
         if item.optional_vars is not None:
             item.optional_vars = self._one_target(item.optional_vars, after)
         if others:
@@ -284,19 +268,19 @@ class _Rewriter(ast.NodeTransformer):
         """Put before each case one that never matches and reports what the case's pattern reads."""
         made: list[ast.stmt] = []
         reads = [read_by(case.pattern) for case in node.cases]
-        subject = self._keep(node.subject, made) if any(reads) else self._load(node.subject)
+        subject = self._keep(node.subject, made) if any(reads) else self.load(node.subject)
         cases: list[ast.match_case] = []
         for case, read in zip(node.cases, reads, strict=True):
             if read:
-                looks = ast.List([self._load(one) for one in read], ast.Load())
-                guard = _call("match", subject, looks)
+                looks = ast.List([self.load(one) for one in read], ast.Load())
+                guard = called("match", subject, looks)
                 cases.append(ast.match_case(ast.MatchAs(), guard, [ast.Pass()]))
             stores = self._captures(case.pattern)
             if case.guard is not None:
-                case.guard = self._look(case.guard)
+                case.guard = self.look(case.guard)
             if stores:
                 # A capture is stored even if the guard then keeps the case from being taken.
-                case.guard = _call("last", *stores, case.guard or ast.Constant(True))
+                case.guard = called("last", *stores, case.guard or ast.Constant(True))
             case.body = self._body(case.body)
             cases.append(case)
         return self._located(node, [*made, ast.Match(subject, cases)])
@@ -306,59 +290,59 @@ class _Rewriter(ast.NodeTransformer):
         names: dict[str, str] = {}
         for part in ast.walk(pattern):
             name = bound(part)
-            if name is None or not self._is_seen(ast.Name(name, ast.Store())):
+            if name is None or not self.is_seen(ast.Name(name, ast.Store())):
                 continue
-            local = names.setdefault(name, self._temporary())
+            local = names.setdefault(name, self.temporary())
             if isinstance(part, ast.MatchMapping):
                 part.rest = local
             elif isinstance(part, ast.MatchAs | ast.MatchStar):
                 part.name = local
         return [
-            self._stored_value(ast.Name(name, ast.Store()), _name(local))
+            self.stored_value(ast.Name(name, ast.Store()), named(local))
             for name, local in names.items()
         ]
 
-    def _name_error(self, node: ast.ExceptHandler, variable: ast.Name) -> None:
-        """Let a handler bind a local name, and store the error into the variable it names."""
-        if not self._is_seen(variable):
-            return
-        node.name = self._temporary()
-        none = self._store(variable, ast.Constant(None))
-        stored = self._store(variable, _name(node.name))
-        guarded = ast.Try(
-            [*node.body], [], [], [none, *self._delete(ast.Name(variable.id, ast.Del()))]
-        )
-        node.body = self._located(node.body[0], [stored, guarded])
+    def _handler(self, node: ast.ExceptHandler) -> None:
+        """Rewrite a handler; a variable that is seen gets the error from a local name."""
+        node.type = None if node.type is None else self.load(node.type)
+        first, node.body = node.body[0], self._body(node.body)
+        variable = ast.Name(node.name or "", ast.Store())
+        if node.name is not None and self.is_seen(variable):
+            node.name = self.temporary()
+            stored = self.store(variable, named(node.name))
+            none = self.store(variable, ast.Constant(None))
+            gone = [none, *self._delete(ast.Name(variable.id, ast.Del()))]
+            node.body = self._located(first, [stored, ast.Try([*node.body], [], [], gone)])
 
     def _import(self, node: ast.ImportFrom) -> ast.stmt:
         """Return a call that looks at what is about to be imported from a module."""
         names = ast.Tuple([ast.Constant(each.name) for each in node.names], ast.Load())
         module = ast.Constant("." * node.level + (node.module or ""))
-        return ast.Expr(_call("imported", _module(), module, names))
+        return ast.Expr(called("imported", module_names(), module, names))
 
     def _before(self, node: ast.stmt, binding: Iterable[ast.AST]) -> list[ast.stmt]:
         """Return steps that write the variables which these nodes are about to bind."""
         names = [name for part in binding if (name := bound(part)) is not None]
-        seen = [name for name in names if self._is_seen(ast.Name(name, ast.Store()))]
+        seen = [name for name in names if self.is_seen(ast.Name(name, ast.Store()))]
         return self._located(node, [self._written(name) for name in seen])
 
     def _written(self, name: str) -> ast.stmt:
         """Return a step that writes a variable, and leaves what it has."""
-        if name in self._cells:
-            return ast.Expr(_call("write_cell", _cell(name), ast.Constant(name)))
-        return ast.Expr(_call("write_global", _module(), ast.Constant(name)))
+        if name in self.cells:
+            return ast.Expr(called("write_cell", cell_reader(name), ast.Constant(name)))
+        return ast.Expr(called("write_global", module_names(), ast.Constant(name)))
 
     def _after(self, node: ast.stmt, binding: Iterable[ast.AST]) -> list[ast.stmt]:
         """Return stores that report what these nodes have just bound to variables that are seen."""
         names = [name for part in binding if (name := bound(part)) is not None]
         targets = [ast.Name(name, ast.Store()) for name in names]
-        made = [self._store(one, _name(one.id)) for one in targets if self._is_seen(one)]
+        made = [self.store(one, named(one.id)) for one in targets if self.is_seen(one)]
         return self._located(node, made)
 
     def _augment(self, node: ast.AugAssign) -> list[ast.stmt]:
-        value, target = self._load(node.value), node.target
-        if isinstance(target, ast.Name) and not self._is_seen(target):
-            touch = ast.Expr(_call("touch", _name(target.id)))
+        value, target = self.load(node.value), node.target
+        if isinstance(target, ast.Name) and not self.is_seen(target):
+            touch = ast.Expr(called("touch", named(target.id)))
             return [touch, ast.AugAssign(target, node.op, value)]
         made: list[ast.stmt] = []
         if isinstance(target, ast.Attribute):
@@ -366,161 +350,34 @@ class _Rewriter(ast.NodeTransformer):
         elif isinstance(target, ast.Subscript):
             owner = self._keep(target.value, made)
             target = ast.Subscript(owner, self._keep(target.slice, made), ast.Store())
-        name = self._temporary()
-        read = self._expression(_loading(target))
+        name = self.temporary()
+        read = self.expression(loading(target))
         made.append(ast.Assign([ast.Name(name, ast.Store())], read))
-        made.append(ast.Expr(_call("touch", _name(name))))
+        made.append(ast.Expr(called("touch", named(name))))
         made.append(ast.AugAssign(ast.Name(name, ast.Store()), node.op, value))
-        made.append(self._store(target, _name(name)))
+        made.append(self.store(target, named(name)))
         return made
 
     def _keep(self, node: ast.expr, made: list[ast.stmt]) -> ast.expr:
         """Return a name for the value of an expression that is to be evaluated once."""
-        name = self._temporary()
-        made.append(ast.Assign([ast.Name(name, ast.Store())], self._load(node)))
-        return _name(name)
+        name = self.temporary()
+        made.append(ast.Assign([ast.Name(name, ast.Store())], self.load(node)))
+        return named(name)
 
     def _delete(self, target: ast.expr) -> list[ast.stmt]:
         match target:
             case ast.Attribute():
-                given = self._load(target.value), ast.Constant(self._mangled(target.attr))
-                return [ast.Expr(_call("delete", *given))]
+                given = self.load(target.value), ast.Constant(self.mangled(target.attr))
+                return [ast.Expr(called("delete", *given))]
             case ast.Subscript():
-                owner, key = self._load(target.value), self._load(target.slice)
-                return [ast.Expr(_call("delete_item", owner, key))]
-            case ast.Name(id=name) if self._is_seen(ast.Name(name, ast.Store())):
+                owner, key = self.load(target.value), self.load(target.slice)
+                return [ast.Expr(called("delete_item", owner, key))]
+            case ast.Name(id=name) if self.is_seen(ast.Name(name, ast.Store())):
                 return [self._written(name), ast.Delete([target])]
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 return [one for part in parts for one in self._delete(part)]
             case _:
                 return [ast.Delete([target])]
-
-    def _is_seen(self, target: ast.expr) -> bool:
-        if isinstance(target, ast.Name):
-            return target.id in self._cells or target.id in self._globals
-        return isinstance(target, ast.Attribute | ast.Subscript)
-
-    def _store(self, target: ast.expr, value: ast.expr) -> ast.stmt:
-        return ast.Expr(self._stored_value(target, value))
-
-    def _stored_value(self, target: ast.expr, value: ast.expr) -> ast.expr:
-        """Return a call that stores a value; into a variable, its result is the value."""
-        match target:
-            case ast.Attribute():
-                given = self._load(target.value), ast.Constant(self._mangled(target.attr))
-                return _call("set", value, *given)
-            case ast.Subscript():
-                owner, key = self._load(target.value), self._load(target.slice)
-                return _call("set_item", value, owner, key)
-            case ast.Name(id=name) if name in self._cells:
-                return _call("set_cell", value, _cell(name), ast.Constant(name))
-            case ast.Name(id=name):
-                return _call("set_global", value, _module(), ast.Constant(name))
-            case _:
-                raise AssertionError(target)
-
-    # Expressions.
-
-    def _expression(self, node: ast.expr) -> ast.expr:
-        match node:
-            case ast.Attribute(ctx=ast.Load()):
-                return _call("get", self._load(node.value), ast.Constant(self._mangled(node.attr)))
-            case ast.Subscript(ctx=ast.Load()):
-                return _call("item", self._load(node.value), self._load(node.slice))
-            case ast.Slice():
-                parts = (node.lower, node.upper, node.step)
-                given = [ast.Constant(None) if part is None else self._load(part) for part in parts]
-                return ast.Call(_name("_wp_slice"), [*given], [])
-            case ast.Name(id=name, ctx=ast.Load()) if name in self._cells:
-                return _call("get_cell", _cell(name), ast.Constant(name))
-            case ast.Name(id=name, ctx=ast.Load()) if name in self._globals:
-                return _call("get_global", _module(), ast.Constant(name))
-            case ast.Compare(ops=[ast.In()], comparators=[container]):
-                return _call("contains", self._load(node.left), self._load(container))
-            case ast.Compare(ops=[ast.NotIn()], comparators=[container]):
-                found = _call("contains", self._load(node.left), self._load(container))
-                return ast.UnaryOp(ast.Not(), found)
-            case ast.BoolOp():
-                node.values = [self._look(value) for value in node.values]
-            case ast.UnaryOp(op=ast.Not()):
-                node.operand = self._look(node.operand)
-            case ast.IfExp():
-                node.test, node.body = self._look(node.test), self._load(node.body)
-                node.orelse = self._load(node.orelse)
-            case ast.Call():
-                return self._calling(node)
-            case ast.BinOp() if not (_is_number(node.left) or _is_number(node.right)):
-                return self._operate(node.op, node.left, node.right)
-            case ast.BinOp(op=ast.Mult()):
-                return self._operate(node.op, node.left, node.right)
-            case ast.Compare(ops=[operation], comparators=[right]) if not (
-                isinstance(operation, ast.Is | ast.IsNot)
-                or _is_number(node.left)
-                or _is_number(right)
-            ):
-                return self._operate(operation, node.left, right)
-            case ast.Starred(ctx=ast.Load()):
-                node.value = self._look(node.value)
-            case ast.Dict():
-                node.values = [
-                    self._look(value) if key is None else self._load(value)
-                    for key, value in zip(node.keys, node.values, strict=True)
-                ]
-                node.keys = [None if key is None else self._load(key) for key in node.keys]
-                return _call("new", node)
-            case ast.FormattedValue():
-                made = self._load(node.value)
-                node.value = ast.copy_location(_call("look_through", made), node)
-                if node.format_spec is not None:
-                    node.format_spec = self._load(node.format_spec)
-            case ast.YieldFrom():
-                node.value = _call("iter", self._load(node.value))
-            case ast.NamedExpr() if self._is_seen(node.target):
-                return self._stored_value(node.target, self._load(node.value))
-            case ast.List(ctx=ast.Store()):
-                self.generic_visit(node)
-            case _ if isinstance(node, _DISPLAYS):
-                self.generic_visit(node)
-                return _call("new", node)
-            case _:
-                self.generic_visit(node)
-        return node
-
-    def _calling(self, node: ast.Call) -> ast.expr:
-        function = node.func
-        name = function.id if isinstance(function, ast.Name) else ""
-        node.args = [self._load(argument) for argument in node.args]
-        for keyword in node.keywords:
-            stars = keyword.arg is None
-            keyword.value = self._look(keyword.value) if stars else self._load(keyword.value)
-        if name == "vars" and node.args:
-            node.args[0] = _call("exposed", node.args[0])
-        if isinstance(function, ast.Attribute):
-            attribute = ast.Constant(self._mangled(function.attr))
-            node.func = _call("method", self._load(function.value), attribute)
-        elif name not in _PLAIN_CALLS:
-            node.func = ast.copy_location(_call("call", self._load(function)), function)
-        if name == "globals":
-            return _call("noted", ast.Constant("globals()"), node)
-        return _call("new", node) if name in _MAKING else node
-
-    def _operate(self, operation: ast.AST, left: ast.expr, right: ast.expr) -> ast.expr:
-        sign = ast.Constant(type(operation).__name__)
-        return _call("operate", sign, self._load(left), self._load(right))
-
-    def _look(self, node: ast.expr) -> ast.expr:
-        made = self._load(node)
-        if isinstance(node, ast.Compare | ast.Constant | ast.Starred):
-            return made
-        return ast.copy_location(_call("look", made), node)
-
-    def _mangled(self, name: str) -> str:
-        private = self._class and name.startswith("__") and not name.endswith("__")
-        return f"_{self._class.lstrip('_')}{name}" if private else name
-
-    def _temporary(self) -> str:
-        self._temporaries += 1
-        return f"_wp{self._temporaries}"
 
 
 def _is_cached(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -530,7 +387,7 @@ def _is_cached(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def _home(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[ast.expr, ast.expr]:
-    return _module(), ast.Constant(node.name)
+    return module_names(), ast.Constant(node.name)
 
 
 def _only_defines(node: ast.stmt) -> bool:
@@ -542,41 +399,3 @@ def _only_defines(node: ast.stmt) -> bool:
             return True
         case _:
             return isinstance(node, _DEFINITIONS)
-
-
-def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex)
-
-
-def _call(function: str, *given: ast.expr) -> ast.Call:
-    return ast.Call(_name(f"_wp_{function}"), list(given), [])
-
-
-def _name(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def _module() -> ast.expr:
-    return ast.Call(_name("_wp_globals"), [], [])
-
-
-def _cell(name: str) -> ast.expr:
-    """Return a function that has the variable in its closure."""
-    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    made = ast.Lambda(nothing, _name(name))
-    for node in (made, made.body):
-        node.lineno = node.end_lineno = MARK
-        node.col_offset = node.end_col_offset = 0
-    return made
-
-
-def _loading(target: ast.expr) -> ast.expr:
-    match target:
-        case ast.Attribute():
-            return ast.Attribute(target.value, target.attr, ast.Load())
-        case ast.Subscript():
-            return ast.Subscript(target.value, target.slice, ast.Load())
-        case ast.Name():
-            return ast.Name(target.id, ast.Load())
-        case _:
-            raise AssertionError(target)

@@ -6,6 +6,7 @@ bound limits how often a thread that could go on is stopped. What C does, and wh
 than the program's do, is one bytecode, as it is one step for the model checker.
 """
 
+import _thread
 import dis
 import gc
 import importlib
@@ -130,7 +131,7 @@ class _Run:
         self._tracer, self._trail, self._bound = tracer, trail, bound
         self._at = self._bytecodes = 0
         self._threads: list[_Thread] = []
-        self._running: _Thread | None = None
+        self.running: _Thread | None = None
         self._hub = _current()
 
     def go(self, program: Callable[[], object]) -> str:
@@ -142,7 +143,7 @@ class _Run:
             # A thread has ended, or the run has only begun.
             to = self._choose(None)
             problem = "deadlock" if to is None else self._switch(to)
-        self._running = None
+        self.running = None
         for thread in self._threads:
             if not thread.ended:
                 thread.greenlet.throw(_AbortError)
@@ -154,7 +155,7 @@ class _Run:
 
     def bytecode(self, frame: FrameType) -> None:
         """Let another thread go on before a bytecode, if the trail says so."""
-        running = self._running
+        running = self.running
         place = id(frame), frame.f_lasti
         if running is None or running.place == place:
             # Python 3.12 may tell of a bytecode twice.
@@ -171,7 +172,7 @@ class _Run:
 
     def wait(self, until: Callable[[], bool]) -> None:
         """Keep the running thread from going on before `until` holds."""
-        running = self._running
+        running = self.running
         assert running is not None
         running.waits = until
         self._hub.switch("")
@@ -194,7 +195,7 @@ class _Run:
         return able[chosen]
 
     def _switch(self, to: _Thread) -> str:
-        self._running = to
+        self.running = to
         told: object = to.greenlet.switch(to)
         return told if isinstance(told, str) else ""
 
@@ -311,6 +312,11 @@ def bytecode_outcomes(module: ModuleType, bound: int, max_runs: int) -> Truth:
     return Truth(frozenset(outcomes), max_runs, whole=False)
 
 
+def _number_of_thread() -> int:
+    """Return the number of a thread; the representation of a dataclass asks for it."""
+    return id(_Run.current.running)
+
+
 @contextmanager
 def _modelled(module: ModuleType) -> Generator[None]:
     """Put the models of threads in the place of those that the module has imported."""
@@ -318,11 +324,14 @@ def _modelled(module: ModuleType) -> Generator[None]:
     before = {name: names[name] for name in _PATCHED}
     names["threading"] = SimpleNamespace(Thread=_Thread, Lock=_Lock)
     names["concurrent"] = SimpleNamespace(futures=SimpleNamespace(ThreadPoolExecutor=_Pool))
+    own_number = _thread.get_ident
+    _thread.get_ident = _number_of_thread
     collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         names.update(before)
+        _thread.get_ident = own_number
         if collects:
             gc.enable()

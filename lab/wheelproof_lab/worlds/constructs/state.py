@@ -209,6 +209,7 @@ STATE: tuple[Construct, ...] = (
     Construct("weakref", "s = S(); w = weakref.ref(s)", "w().n", "w().n = N"),
     Construct("weakref proxy", "s = S(); w = weakref.proxy(s)", "w.n", "w.n = N"),
     Construct("class body", "s = S()", "read_in_class(s)", "s.n = N"),
+    Construct("class body in try", "s = S()", "read_in_class_in_try(s)", "s.n = N"),
     Construct("enum member attribute", "s = E.A; s.n = 0", "s.n", "s.n = N"),
     Construct("__getattr__", "s = Dyn()", "s.anything", "s.anything = N"),
     Construct("metaclass attribute", "Kind.n = 0", "Kind.n", "setattr(Kind, 'n', N)"),

@@ -1,0 +1,168 @@
+"""Rewriting of expressions: what they read is reported, as are the stores that they make."""
+
+import ast
+
+from wheelproof_explore.instrument.building import (
+    called,
+    cell_reader,
+    is_number,
+    module_names,
+    named,
+)
+
+_PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "isinstance", "issubclass", "dir"))
+"""Built-in functions that look at their caller, or at no state."""
+_MAKING = frozenset(("OrderedDict", "defaultdict", "deque", "dict", "list", "set"))
+_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+
+
+class Expressions(ast.NodeTransformer):
+    """The transformer of expressions. `cells` and `globals` are the variables that are seen.
+
+    `inside` tells that a function is being rewritten, `home` the class around it.
+    """
+
+    def __init__(self, shared_globals: frozenset[str], *, annotates: bool) -> None:
+        self.globals = shared_globals
+        self.annotates = annotates
+        self.cells: frozenset[str] = frozenset()
+        self.inside = False
+        self.home = ""
+        self.temporaries = 0
+
+    def load(self, node: ast.expr) -> ast.expr:
+        """Return an expression, rewritten."""
+        made = self.visit(node)
+        assert isinstance(made, ast.expr)
+        return made
+
+    def is_seen(self, target: ast.expr) -> bool:
+        """Tell whether others may see what is stored into a target."""
+        if isinstance(target, ast.Name):
+            return target.id in self.cells or target.id in self.globals
+        return isinstance(target, ast.Attribute | ast.Subscript)
+
+    def store(self, target: ast.expr, value: ast.expr) -> ast.stmt:
+        """Return a statement that stores a value into a target."""
+        return ast.Expr(self.stored_value(target, value))
+
+    def stored_value(self, target: ast.expr, value: ast.expr) -> ast.expr:
+        """Return a call that stores a value; into a variable, its result is the value."""
+        match target:
+            case ast.Attribute():
+                given = self.load(target.value), ast.Constant(self.mangled(target.attr))
+                return called("set", value, *given)
+            case ast.Subscript():
+                owner, key = self.load(target.value), self.load(target.slice)
+                return called("set_item", value, owner, key)
+            case ast.Name(id=name) if name in self.cells:
+                return called("set_cell", value, cell_reader(name), ast.Constant(name))
+            case ast.Name(id=name):
+                return called("set_global", value, module_names(), ast.Constant(name))
+            case _:
+                raise AssertionError(target)
+
+    def expression(self, node: ast.expr) -> ast.expr:
+        """Return the replacement of an expression."""
+        match node:
+            case ast.Attribute(ctx=ast.Load()):
+                return called("get", self.load(node.value), ast.Constant(self.mangled(node.attr)))
+            case ast.Subscript(ctx=ast.Load()):
+                return called("item", self.load(node.value), self.load(node.slice))
+            case ast.Slice():
+                parts = (node.lower, node.upper, node.step)
+                given = [ast.Constant(None) if part is None else self.load(part) for part in parts]
+                return ast.Call(named("_wp_slice"), [*given], [])
+            case ast.Name(id=name, ctx=ast.Load()) if name in self.cells:
+                return called("get_cell", cell_reader(name), ast.Constant(name))
+            case ast.Name(id=name, ctx=ast.Load()) if name in self.globals:
+                return called("get_global", module_names(), ast.Constant(name))
+            case ast.Compare(ops=[ast.In()], comparators=[container]):
+                return called("contains", self.load(node.left), self.load(container))
+            case ast.Compare(ops=[ast.NotIn()], comparators=[container]):
+                found = called("contains", self.load(node.left), self.load(container))
+                return ast.UnaryOp(ast.Not(), found)
+            case ast.BoolOp():
+                node.values = [self.look(value) for value in node.values]
+            case ast.UnaryOp(op=ast.Not()):
+                node.operand = self.look(node.operand)
+            case ast.IfExp():
+                node.test, node.body = self.look(node.test), self.load(node.body)
+                node.orelse = self.load(node.orelse)
+            case ast.Call():
+                return self._calling(node)
+            case ast.BinOp() if not (is_number(node.left) or is_number(node.right)):
+                return self._operate(node.op, node.left, node.right)
+            case ast.BinOp(op=ast.Mult()):
+                return self._operate(node.op, node.left, node.right)
+            case ast.Compare(ops=[operation], comparators=[right]) if not (
+                isinstance(operation, ast.Is | ast.IsNot)
+                or is_number(node.left)
+                or is_number(right)
+            ):
+                return self._operate(operation, node.left, right)
+            case ast.Starred(ctx=ast.Load()):
+                node.value = self.look(node.value)
+            case ast.Dict():
+                node.values = [
+                    self.look(value) if key is None else self.load(value)
+                    for key, value in zip(node.keys, node.values, strict=True)
+                ]
+                node.keys = [None if key is None else self.load(key) for key in node.keys]
+                return called("new", node)
+            case ast.FormattedValue():
+                made = self.load(node.value)
+                node.value = ast.copy_location(called("look_through", made), node)
+                if node.format_spec is not None:
+                    node.format_spec = self.load(node.format_spec)
+            case ast.YieldFrom():
+                node.value = called("iter", self.load(node.value))
+            case ast.NamedExpr() if self.is_seen(node.target):
+                return self.stored_value(node.target, self.load(node.value))
+            case ast.List(ctx=ast.Store()):
+                self.generic_visit(node)
+            case _ if isinstance(node, _DISPLAYS):
+                self.generic_visit(node)
+                return called("new", node)
+            case _:
+                self.generic_visit(node)
+        return node
+
+    def _calling(self, node: ast.Call) -> ast.expr:
+        function = node.func
+        name = function.id if isinstance(function, ast.Name) else ""
+        node.args = [self.load(argument) for argument in node.args]
+        for keyword in node.keywords:
+            stars = keyword.arg is None
+            keyword.value = self.look(keyword.value) if stars else self.load(keyword.value)
+        if name == "vars" and node.args:
+            node.args[0] = called("exposed", node.args[0])
+        if isinstance(function, ast.Attribute):
+            attribute = ast.Constant(self.mangled(function.attr))
+            node.func = called("method", self.load(function.value), attribute)
+        elif name not in _PLAIN_CALLS:
+            node.func = ast.copy_location(called("call", self.load(function)), function)
+        if name == "globals":
+            return called("noted", ast.Constant("globals()"), node)
+        return called("new", node) if name in _MAKING else node
+
+    def _operate(self, operation: ast.AST, left: ast.expr, right: ast.expr) -> ast.expr:
+        sign = ast.Constant(type(operation).__name__)
+        return called("operate", sign, self.load(left), self.load(right))
+
+    def look(self, node: ast.expr) -> ast.expr:
+        """Return an expression whose value is gone through, or asked whether it is true."""
+        made = self.load(node)
+        if isinstance(node, ast.Compare | ast.Constant | ast.Starred):
+            return made
+        return ast.copy_location(called("look", made), node)
+
+    def mangled(self, name: str) -> str:
+        """Return the name of an attribute as it is inside the class around it."""
+        private = self.home and name.startswith("__") and not name.endswith("__")
+        return f"_{self.home.lstrip('_')}{name}" if private else name
+
+    def temporary(self) -> str:
+        """Return a local name that nothing else has."""
+        self.temporaries += 1
+        return f"_wp{self.temporaries}"
