@@ -11,6 +11,7 @@ import dis
 import gc
 import importlib
 import inspect
+import reprlib
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -313,7 +314,7 @@ def bytecode_outcomes(module: ModuleType, bound: int, max_runs: int) -> Truth:
 
 
 def _number_of_thread() -> int:
-    """Return the number of a thread; the representation of a dataclass asks for it."""
+    """Return the number of the thread that is running."""
     return id(_Run.current.running)
 
 
@@ -325,13 +326,17 @@ def _modelled(module: ModuleType) -> Generator[None]:
     names["threading"] = SimpleNamespace(Thread=_Thread, Lock=_Lock)
     names["concurrent"] = SimpleNamespace(futures=SimpleNamespace(ThreadPoolExecutor=_Pool))
     own_number = _thread.get_ident
-    _thread.get_ident = _number_of_thread
+    # The representation of a dataclass asks for it: by the first until 3.12, then by the second.
+    homes: tuple[dict[str, object], ...] = (_thread.__dict__, reprlib.__dict__)
+    for home in homes:
+        home["get_ident"] = _number_of_thread
     collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         names.update(before)
-        _thread.get_ident = own_number
+        for home in homes:
+            home["get_ident"] = own_number
         if collects:
             gc.enable()
