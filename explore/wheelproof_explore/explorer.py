@@ -229,9 +229,9 @@ class _Session:
             stack.enter_context(instrumented(program.name, program.instrument, self._seeing))
             if program.patch_threading:
                 stack.enter_context(keeping_roster(kept=self._roster))
-                stack.enter_context(patched_threading())
+                stack.enter_context(patched_threading(program.build))
                 packages = (*program.instrument, *self._seeing.late)
-                self.world.restore = LeftBehind(packages).restore
+                self.world.restore = LeftBehind(packages, program.build).restore
                 stack.callback(self.world.restore)
             else:
                 stack.enter_context(forbidden_calls(program.name))

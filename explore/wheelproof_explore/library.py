@@ -14,16 +14,18 @@ A failure raises an InterleavingError with the shrunk run. Its schedule string i
 
 import os
 import sys
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import wraps
-from typing import TYPE_CHECKING, Literal
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Literal, ParamSpec, overload
 
 from wheelproof_explore.explorer import Engine, Options
 from wheelproof_explore.explorer import explore as run
 from wheelproof_explore.instrument.loading import packages_seen
 from wheelproof_explore.program import DEFAULT_SETTINGS, Program, Scenario, Settings, TimeMode
+from wheelproof_explore.program.program import name_of
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.runs.schedule import belongs_to
 from wheelproof_explore.strategies.drawn import DrawnStrategy
@@ -49,6 +51,10 @@ Accesses = Literal["steps", "races"]
 """What each access of shared state is: a step, or one of two that may race."""
 REPLAY = "WHEELPROOF_REPLAY"
 """The environment variable with a schedule string to repeat, for the program it belongs to."""
+
+CHECK_DRAWN = "execute:check_drawn"
+"""What the statistics of Hypothesis call the time of the runs."""
+_P = ParamSpec("_P")
 
 
 class InterleavingError(AssertionError):
@@ -109,6 +115,7 @@ def check(given: Callable[[], object], **options: object) -> Exploration:
 
     Runs that are sampled or repeated have only to show no failure.
     """
+    __tracebackhide__ = True
     explored: Callable[..., Exploration] = explore
     exploration = explored(given, **options)
     partly = exploration.engine != Engine.OPTIMAL and not exploration.gap
@@ -117,14 +124,34 @@ def check(given: Callable[[], object], **options: object) -> Exploration:
     return exploration
 
 
-def every_interleaving(given: Callable[[], object]) -> Callable[[], None]:
-    """Make of a function one that runs it in every interleaving; a decorator for tests."""
+@overload
+def every_interleaving(given: Callable[_P, object], /) -> Callable[_P, None]: ...
 
-    @wraps(given)
-    def explored() -> None:
-        check(given)
 
-    return explored
+@overload
+def every_interleaving(
+    **options: object,
+) -> Callable[[Callable[_P, object]], Callable[_P, None]]: ...
+
+
+def every_interleaving(
+    given: Callable[_P, object] | None = None, /, **options: object
+) -> Callable[_P, None] | Callable[[Callable[_P, object]], Callable[_P, None]]:
+    """Make of a function one that runs it in every interleaving; a decorator for tests.
+
+    `@every_interleaving(max_runs=1_000)` has the options of `check`. What the function is given,
+    by fixtures or parameters of pytest, is brought back to its state before each run.
+    """
+
+    def decorated(function: Callable[_P, object]) -> Callable[_P, None]:
+        @wraps(function)
+        def explored(*values: _P.args, **named: _P.kwargs) -> None:
+            __tracebackhide__ = True
+            check(partial(function, *values, **named) if values or named else function, **options)
+
+        return explored
+
+    return decorated if given is None else decorated(given)
 
 
 def check_drawn(
@@ -137,18 +164,38 @@ def check_drawn(
         check_drawn(lambda: two_threads_with(calls), data)
 
     The calls and the schedule are drawn and shrunk together: 0 keeps the running thread running.
+    Hypothesis does not count the time of the run for its deadline.
     """
+    __tracebackhide__ = True
     from hypothesis import strategies as st
 
     def draw(choices: int) -> int:
         return data.draw(st.integers(0, choices - 1))
 
     program = _program(given, instrument, DEFAULT_SETTINGS, "steps")
-    with _unexplained():
+    with _unexplained(), _untimed(data):
         exploration = run(program, Options(strategy=DrawnStrategy(draw), shrink=False))
     if exploration.counterexample is not None:
         raise InterleavingError(exploration)
     return exploration
+
+
+@contextmanager
+def _untimed(data: "DataObject") -> Generator[None]:
+    """Keep the time inside the block from counting for the deadline of a Hypothesis test.
+
+    The first example rewrites the code under test and takes long; the next ones do not. Hypothesis
+    would call that flaky. It leaves the time of the rules of its state machines out, by this table.
+    """
+    conjecture = data.conjecture_data
+    left_out: dict[str, float] = getattr(conjecture, "_stateful_run_times", {})
+    begin, drawn = time.perf_counter(), sum(conjecture.draw_times.values())
+    try:
+        yield
+    finally:
+        drawn = sum(conjecture.draw_times.values()) - drawn
+        spent = time.perf_counter() - begin - drawn
+        left_out[CHECK_DRAWN] = left_out.get(CHECK_DRAWN, 0.0) + spent
 
 
 @contextmanager
@@ -172,8 +219,9 @@ def _program(
     settings: Settings,
     accesses: Accesses,
 ) -> Program:
-    name = f"{given.__module__}.{given.__qualname__}"
     seen = packages_seen(given, instrument)
-    program = threading_program(name, given, seen, steps=bool(seen) and accesses == "steps")
+    program = threading_program(
+        name_of(given), given, seen, steps=bool(seen) and accesses == "steps"
+    )
     assert program is not None, "a function is a program"
     return replace(program, settings=settings)

@@ -8,7 +8,7 @@ import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
-from typing import cast
+from typing import NoReturn, cast
 from zlib import crc32
 
 from wheelproof_explore.failures.places import call_stack
@@ -28,6 +28,12 @@ _FIELDS = (1 << 19) - 2
 
 class NewlySharedError(ProgramRejectedError):
     """The error that an object turned out to be shared: its accesses have to become steps."""
+
+
+def _explore_anew(runtime: ControlledRuntime, reason: str) -> NoReturn:
+    error = NewlySharedError(runtime.program, reason, "explore it anew")
+    runtime.stop = error
+    raise error
 
 
 class Seeing:
@@ -144,26 +150,29 @@ class Seeing:
         first, written = self._reached.setdefault(number, (thread.number, write))
         if first != thread.number and (written or write):
             self.shared.add(number)
-            error = NewlySharedError(runtime.program, f"shares {name}{key}", "explore it anew")
-            runtime.stop = error
-            raise error
+            _explore_anew(runtime, f"shares {name}{key}")
         if first == thread.number and write:
             self._reached[number] = first, True
         return None
 
     def expose(self, value: object) -> None:
-        """Have each access of an attribute be one of the `__dict__` of its object, too."""
+        """Have each access of an attribute be one of the `__dict__` of its object, too.
+
+        That of a module is what its functions read without asking: it is noted.
+        """
         is_class = issubclass(type(value), type)
-        kind = cast("type", value) if is_class else type(value)
+        kind = cast("type[object]", value if is_class else type(value))
         exposed = self.exposed_classes if is_class else self.exposed
         runtime = running()
-        file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-        if runtime is None or not (self.active and file) or kind in exposed:
+        if runtime is None or not self.active:
+            return
+        if issubclass(kind, ModuleType):
+            self.blind[f"the __dict__ of {cast('ModuleType', value).__name__}"] = None
+            return
+        if not getattr(sys.modules.get(kind.__module__), "__file__", None) or kind in exposed:
             return
         exposed.add(kind)
-        error = NewlySharedError(runtime.program, f"takes __dict__ of {kind}", "explore it anew")
-        runtime.stop = error
-        raise error
+        _explore_anew(runtime, f"takes __dict__ of {kind}")
 
     def write_module(self, module: ModuleType, name: str) -> None:
         """Have a module report its own reads of a variable that is written from outside."""
@@ -173,9 +182,7 @@ class Seeing:
         if runtime is None or not self.active or name in known or file not in self.files:
             return
         self.written[home] = known | {name}
-        error = NewlySharedError(runtime.program, f"writes {home}.{name}", "explore it anew")
-        runtime.stop = error
-        raise error
+        _explore_anew(runtime, f"writes {home}.{name}")
 
     def made(self, container: object) -> None:
         """Register a new container: the thread that makes it gives it its number."""

@@ -9,13 +9,21 @@ from collections import deque
 from collections.abc import Callable, Iterable, MutableMapping
 from functools import cache, partial
 from operator import is_not
-from types import CellType, FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
+from types import (
+    CellType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import cast
 
 from wheelproof_explore.instrument.loading import OWN, modules_seen
 
 _PYTHONS = frozenset(("collections", "functools", "queue", "types"))
 """Modules of the standard library whose objects are looked through like those of a program."""
+_PLAIN = frozenset((int, str, bytes, float, bool, type(None)))
 _CACHE = type(cache(lambda: None))
 _SKIPPED = frozenset(("__dict__", "__weakref__", "__doc__", "__module__", "__builtins__"))
 
@@ -42,18 +50,23 @@ class LeftBehind:
     """The state of the modules that a program names when this was made, and a way back to it.
 
     `packages` are those whose accesses are seen. What they import and is not installed belongs to
-    them.
+    them, and so does what `given`, the program itself, was made with.
     """
 
-    def __init__(self, packages: Iterable[str]) -> None:
+    def __init__(self, packages: Iterable[str], given: object = None) -> None:
         self._modules = _reached(modules_seen([one for one in packages if one != OWN]))
         self._checks: list[tuple[Callable[[], bool], Callable[[], None]]] = []
         # Kept alive, so that nothing else gets their addresses.
         self._seen: dict[int, object] = {}
+        self._left: list[object] = []
         for name in sorted(self._modules):
             module = sys.modules[name]
             held = cast("MutableMapping[object, object]", vars(module))
             self._mapping(held, partial(setattr, module), partial(delattr, module))
+        self._look(given)
+        # What is deep inside is no reason to recurse deep.
+        while self._left:
+            self._look_into(self._left.pop())
 
     def restore(self) -> None:
         """Bring all of it back that has changed."""
@@ -62,10 +75,12 @@ class LeftBehind:
                 set_back()
 
     def _look(self, value: object) -> None:
+        if id(value) not in self._seen and type(value) not in _PLAIN:
+            self._seen[id(value)] = value
+            self._left.append(value)
+
+    def _look_into(self, value: object) -> None:
         kind = type(value)
-        if id(value) in self._seen or kind in (int, str, bytes, float, bool, type(None)):
-            return
-        self._seen[id(value)] = value
         if issubclass(kind, dict):
             held = cast("dict[object, object]", value)
             self._mapping(held, held.__setitem__, held.__delitem__)
@@ -78,6 +93,12 @@ class LeftBehind:
                 self._look(item)
         elif issubclass(kind, FunctionType):
             self._function(cast("FunctionType", value))
+        elif issubclass(kind, MethodType):
+            method = cast("MethodType", value)
+            self._look((method.__self__, method.__func__))
+        elif issubclass(kind, partial):
+            call = cast("partial[object]", value)
+            self._look((call.func, *call.args, *call.keywords.values()))
         elif kind is _CACHE:
             self._cache(value)
         elif issubclass(kind, type):
@@ -186,17 +207,18 @@ class LeftBehind:
             self._cell(cell)
 
     def _cell(self, cell: CellType) -> None:
-        try:
-            before = cell.cell_contents
-        except ValueError:
-            return
-        self._checks.append(
-            (
-                lambda: cell.cell_contents is not before,
-                partial(setattr, cell, "cell_contents", before),
-            )
-        )
-        self._look(before)
+        def now() -> object:
+            try:
+                return cell.cell_contents
+            except ValueError:
+                return nothing
+
+        nothing = object()
+        before = now()
+        if before is not nothing:
+            set_back = partial(setattr, cell, "cell_contents", before)
+            self._checks.append((lambda: now() is not before, set_back))
+            self._look(before)
 
     def _cache(self, cached: object) -> None:
         """An empty cache is made empty again; what is in a full one cannot be brought back."""

@@ -13,7 +13,8 @@ from itertools import compress
 from operator import is_
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import cast
+from typing import ClassVar, cast
+from weakref import ReferenceType, ref
 
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.instrument.accesses import Seeing
@@ -101,19 +102,20 @@ def modules_seen(packages: Sequence[str]) -> frozenset[str]:
 
 
 def _is_own(name: str, module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str) or _is_installed(file):
+        return False
     spec = getattr(module, "__spec__", None)
     # Under `python -m` the main module has the name of its file in its specification alone.
-    called = getattr(spec, "name", None) or name
-    file = getattr(module, "__file__", None)
-    if _OURS.match(called) or not isinstance(file, str) or not file.endswith(".py"):
-        return False
-    return not _is_installed(file)
+    return not _OURS.match(getattr(spec, "name", None) or name)
 
 
 @cache
 def _is_installed(file: str) -> bool:
+    """Tell whether a file is no Python source of the user's."""
     path = Path(file)
-    return bool(_PACKAGES & {*path.parts}) or path.is_relative_to(_STANDARD_LIBRARY)
+    installed = _PACKAGES & {*path.parts} or path.is_relative_to(_STANDARD_LIBRARY)
+    return path.suffix != ".py" or bool(installed)
 
 
 def _rewritten_codes(program: str, module: ModuleType, written: frozenset[str]) -> _Known:
@@ -181,12 +183,37 @@ def _key_in_line(code: CodeType) -> _Key:
     return code.co_filename, code.co_firstlineno, code.co_qualname, next(columns, 0)
 
 
+class _Search:
+    """The last search for functions: in which files, what was found, and a list made before it."""
+
+    files: ClassVar[set[str]] = set()
+    functions: ClassVar[Sequence[ReferenceType[FunctionType]]] = ()
+    made_before: ClassVar[list[object]] = []
+
+
 def _functions(files: set[str]) -> list[FunctionType]:
     """Return the functions in `files` that the collector knows.
 
-    No line of Python runs for each object: Hypothesis traces lines to explain a failure.
+    What was made since the last search is no older, for the collector, than a list that was made
+    before it. While that is young, all of it is: a test that explores once for each example goes
+    through the young alone.
     """
-    things = _objects() if files else []
+    if not files:
+        return []
+    young = gc.get_objects(0) + gc.get_objects(1)
+    if files == _Search.files and any(map(partial(is_, _Search.made_before), young)):
+        known = [one for one in (function() for function in _Search.functions) if one is not None]
+    else:
+        known = _functions_in(files, _objects())
+        _Search.files, _Search.made_before = files, []
+        young = gc.get_objects(0) + gc.get_objects(1)
+    functions = [*{id(one): one for one in (*known, *_functions_in(files, young))}.values()]
+    _Search.functions = [ref(one) for one in functions]
+    return functions
+
+
+def _functions_in(files: set[str], things: list[object]) -> list[FunctionType]:
+    """No line of Python runs for each object: Hypothesis traces lines to explain a failure."""
     are_functions = map(partial(is_, FunctionType), map(type, things))
     functions = cast("Iterator[FunctionType]", compress(things, are_functions))
     return [function for function in functions if function.__code__.co_filename in files]

@@ -80,29 +80,31 @@ _models: dict[type, type[Lock | RLock]] = {
 }
 
 
-_open: list[ExitStack] = []
+_open: list["_Locks"] = []
 
 
 @contextmanager
-def patched_threading() -> Generator[None]:
+def patched_threading(given: object = None) -> Generator[None]:
     """Make `threading`, and code built on it, use the current run, inside the block.
 
-    A nested block patches nothing more, because the search through all modules takes long.
+    The locks that the program `given` was made with are replaced as well. A nested block patches
+    nothing else, because the search through all modules takes long.
     """
     with ExitStack() as stack:
+        locks = _open[0] if _open else _Locks()
         if not _open:
-            _patch(stack)
-        _open.append(stack)
+            _patch(_Search(stack, locks), stack)
+        _Search(stack, locks).inside(given, "given")
+        _open.append(locks)
         stack.callback(_open.pop)
         yield
 
 
-def _patch(stack: ExitStack) -> None:
+def _patch(search: "_Search", stack: ExitStack) -> None:
     """Patch until the stack unwinds."""
     others = {thread.ident for thread in threads.real_enumerate()} - {real_ident()}
     bystanders.update(number for number in others if number is not None)
     stack.callback(bystanders.clear)
-    search = _Search(stack)
     for module in list(sys.modules.values()):
         search.module(module)
     for kind, methods in (
@@ -189,12 +191,16 @@ def _attributes(value: object) -> list[tuple[str, object]]:
     return list(held.items())
 
 
+_Locks = dict[int, tuple[object, Lock | RLock]]
+"""The models of locks that were made before a run, by the addresses of those."""
+
+
 class _Search:
     """A search of modules for Python's primitives, which replaces them until the stack unwinds."""
 
-    def __init__(self, stack: ExitStack) -> None:
+    def __init__(self, stack: ExitStack, locks: _Locks) -> None:
         self._stack = stack
-        self._locks: dict[int, tuple[object, Lock | RLock]] = {}
+        self._locks = locks
         self._seen: set[int] = set()
 
     def module(self, module: ModuleType) -> None:
@@ -213,7 +219,7 @@ class _Search:
             if is_users or whole_name in _HOLDING or type(value) not in _models:
                 self._replace(value, path, partial(names.__setitem__, name))
             if is_users:
-                self._inside(value, path)
+                self.inside(value, path)
 
     def _replace(self, value: object, path: str, put: Callable[[object], object]) -> None:
         model = self._model(value, path)
@@ -234,16 +240,25 @@ class _Search:
             return getattr(self._model(value.__self__, path), value.__name__, None)
         return None
 
-    def _inside(self, value: object, path: str) -> None:
-        """Search the functions, classes, containers and objects that a module holds."""
-        # `isinstance` would ask the value itself, which may run code, or be a proxy that is dead.
-        if id(value) in self._seen or issubclass(type(value), ModuleType):
-            return
-        for name, held, put in self._parts(value):
-            self._seen.add(id(value))
-            inner = f"{path}.{name}"
-            self._replace(held, inner, put)
-            self._inside(getattr(held, "__func__", held) if type(held) in _METHODS else held, inner)
+    def inside(self, value: object, path: str) -> None:
+        """Search the functions, classes, containers and objects that a module or a program holds.
+
+        What is deep inside is no reason to recurse deep.
+        """
+        left = [(path, value)]
+        while left:
+            path, value = left.pop()
+            # `isinstance` would ask the value, which may run code, or be a proxy that is dead.
+            if id(value) in self._seen or issubclass(type(value), ModuleType):
+                continue
+            inner: list[tuple[str, object]] = []
+            for name, held, put in self._parts(value):
+                self._seen.add(id(value))
+                whole_name = f"{path}.{name}"
+                self._replace(held, whole_name, put)
+                of = getattr(held, "__func__", held) if type(held) in _METHODS else held
+                inner.append((whole_name, of))
+            left += reversed(inner)
 
     def _parts(self, value: object) -> Iterator[tuple[object, object, Callable[[object], object]]]:
         """Yield each part of a value: its name, the part, and a function that replaces it."""

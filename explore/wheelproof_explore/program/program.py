@@ -49,7 +49,23 @@ class Program:
         return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
 
 
-def _source(build: Callable[[], Scenario]) -> str:
+def name_of(given: Callable[..., object]) -> str:
+    """Return the module and the name of a function, and what a partial call gives to it."""
+    if isinstance(given, partial):
+        values = [_shown(value) for value in given.args]
+        values += [f"{name}={_shown(value)}" for name, value in sorted(given.keywords.items())]
+        return f"{name_of(given.func)}({', '.join(values)})"
+    kind = type(given)
+    return f"{given.__module__}.{getattr(given, '__qualname__', kind.__qualname__)}"
+
+
+def _shown(value: object) -> str:
+    """Return what is the same whenever the same test runs."""
+    is_plain = isinstance(value, int | float | str | bytes | None)
+    return repr(value) if is_plain else type(value).__qualname__
+
+
+def _source(build: Callable[..., object]) -> str:
     if isinstance(build, partial):
         call = f"{_source(build.func)}{build.args!r}{sorted(build.keywords.items())!r}"
         return _WHERE.sub("", call)

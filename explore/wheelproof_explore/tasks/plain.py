@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial, wraps
+from types import MethodType
 from typing import TypeGuard, cast
 
 from wheelproof_explore.program import Program, Scenario
@@ -47,15 +48,32 @@ def _is_action(given: object) -> TypeGuard[Callable[[], object]]:
     return callable(given) and not isinstance(given, type)
 
 
+def _call(
+    action: Callable[..., object],
+) -> tuple[Callable[..., object], list[object], dict[str, object]]:
+    """Return what is called and what it is given, in which locks can be replaced."""
+    given, named = list[object](), dict[str, object]()
+    while isinstance(action, partial | MethodType):
+        if isinstance(action, partial):
+            given[:0], named = action.args, {**action.keywords, **named}
+            action = action.func
+        else:
+            given.insert(0, action.__self__)
+            action = cast("Callable[..., object]", action.__func__)
+    return action, given, named
+
+
 def _main(action: Callable[[], object]) -> Callable[[], Scenario]:
-    # `wraps` leads to the source of the action, which identifies this program.
-    @wraps(action)
+    # `wraps` leads to the source of the function, which identifies this program.
+    function, given, named = _call(action)
+
+    @wraps(function)
     def build() -> Scenario:
         # The main thread has the context in which the program's modules were imported.
         context = copy_context()
 
         def main() -> None:
-            result = context.run(action)
+            result = context.run(function, *given, **named)
             if isinstance(result, Scenario):
                 raise TypeError("it returns a Scenario: say so, `-> Scenario`")
             if isinstance(result, Coroutine):

@@ -63,6 +63,18 @@ def test_frozen_functions_are_seen() -> None:
     assert gc.get_freeze_count() > 0
 
 
+@pytest.mark.parametrize("ages", [None, 0, 1, 2])
+def test_functions_made_after_the_last_search_are_seen(ages: int | None) -> None:
+    """One search in a process goes through all objects, the next ones through the young alone."""
+    explore(_program("lost_update", _HERE))
+    made: Callable[[], None] = _CODE.a_lost_update_made_later()
+    if ages is not None:
+        gc.collect(ages)
+    program = threading_program("made later", made, (_HERE,), steps=False)
+    assert program is not None
+    assert explore(program).counterexample is not None
+
+
 @pytest.mark.parametrize("name", _WRONG)
 def test_the_orders_of_accesses_are_explored(name: str) -> None:
     program = _program(name, _HERE, steps=True)

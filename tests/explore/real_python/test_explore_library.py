@@ -4,7 +4,8 @@ import functools
 import importlib
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ from wheelproof_explore import (
     every_interleaving,
     explore,
 )
-from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.verdicts import Verdict
 
 pytestmark = pytest.mark.slow
@@ -162,13 +162,12 @@ def test_a_drawn_schedule_finds_a_lost_update_without_any_option() -> None:
         max_examples=50,
         database=None,
         derandomize=True,
-        deadline=None,
         phases=[Phase.generate, Phase.shrink],
     )
     def draws(data: st.DataObject) -> None:
         check_drawn(_two_add, data)
 
-    with patched_threading(), pytest.raises(InterleavingError, match=r"total\.total == 2"):
+    with pytest.raises(InterleavingError, match=r"total\.total == 2"):
         draws()
 
 
@@ -276,11 +275,52 @@ def test_hypothesis_draws_and_shrinks_calls_and_schedule_together() -> None:
     def property_of_accounts(data: st.DataObject, amounts: list[int]) -> None:
         check_drawn(lambda: _withdraw(*amounts), data, instrument=["none"])
 
-    # Patched once and not for each example: in a process with many modules that takes long.
-    with patched_threading(), pytest.raises(InterleavingError, match="overdraw it") as caught:
+    with pytest.raises(InterleavingError, match="overdraw it") as caught:
         property_of_accounts()
     found = caught.value.exploration.counterexample
     assert found is not None
     # Two threads, whose amounts are as small as they can be, and one switch.
     assert "(1, 10) overdraw it" in found.failure.message
     assert len(found.deviations) == 1
+
+
+def test_hypothesis_does_not_count_a_run_for_its_deadline() -> None:
+    times: list[dict[str, float]] = []
+
+    @given(st.data())
+    @settings(max_examples=1, database=None, phases=[Phase.generate])
+    def draws(data: st.DataObject) -> None:
+        begin = time.perf_counter()
+        check_drawn(lambda: _withdraw(6, 4, whole=True), data)
+        times.append(
+            {
+                **vars(data.conjecture_data)["_stateful_run_times"],
+                "all": time.perf_counter() - begin,
+            }
+        )
+
+    draws()
+    assert all(0 < one["execute:check_drawn"] < one["all"] for one in times)
+
+
+@every_interleaving(instrument=["none"], max_runs=100)
+@pytest.mark.parametrize("amounts", [(6, 6), (1, 2, 3)])
+def test_a_decorated_test_has_parameters_and_options(amounts: Sequence[int]) -> None:
+    _withdraw(*amounts, whole=True)
+
+
+@pytest.fixture
+def account() -> _Account:
+    return _Account(10)
+
+
+@every_interleaving
+def test_a_decorated_test_has_fixtures(account: _Account) -> None:
+    """The fixture's lock is seen, and its balance is there anew for each run."""
+    assert account.balance == 10
+    threads = [threading.Thread(target=account.withdraw, args=(5,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert account.balance in (0, 5)

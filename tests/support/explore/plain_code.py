@@ -59,6 +59,20 @@ def lost_update() -> None:
     assert counter.count == 2
 
 
+def a_lost_update_made_later() -> Callable[[], None]:
+    numbers = {"a": 0}
+
+    def add() -> None:
+        numbers["a"] += 1
+
+    def lost_update_made_later() -> None:
+        numbers["a"] = 0
+        _both(add)
+        assert numbers["a"] == 2
+
+    return lost_update_made_later
+
+
 def lost_update_by_a_function() -> None:
     numbers = {"a": 0}
 

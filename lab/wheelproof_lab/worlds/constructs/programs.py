@@ -1,6 +1,7 @@
 """The programs of the constructs, and what exploring them says."""
 
 import importlib
+import re
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -61,6 +62,7 @@ def program():
         thread.join()
 """
 SHARED = "constructs_shared"
+_MODULE = re.compile(r"constructs_\d+")
 """The module with what the programs share; it is instrumented with them."""
 _OPENING = f"""from {SHARED} import *
 
@@ -99,7 +101,8 @@ class Outcome:
         """Return "seen", or why it is no pass and no failure."""
         for one in (self.wrong, self.right, self.looks):
             if one.verdict() is Verdict.INCONCLUSIVE:
-                return f"inconclusive: {one.gap or one.stopped}"
+                # The name of a program's module has a number that tells nothing.
+                return _MODULE.sub("the module", f"inconclusive: {one.gap or one.stopped}")
         return "seen"
 
 

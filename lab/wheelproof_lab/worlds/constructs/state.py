@@ -32,6 +32,18 @@ STATE: tuple[Construct, ...] = (
         "here.module_n = N",
     ),
     Construct(
+        "vars of a module",
+        "here = sys.modules[__name__]; here.module_n = 0",
+        "module_n",
+        "vars(here)['module_n'] = N",
+    ),
+    Construct(
+        "__dict__ of a module",
+        "here = sys.modules[__name__]; here.module_n = 0",
+        "module_n",
+        "here.__dict__['module_n'] = N",
+    ),
+    Construct(
         "variable of another module",
         "there = sys.modules[zero.__module__]; there.other_n = 0",
         "of_this_module()",
