@@ -26,6 +26,20 @@ KEYED = frozenset((dict, OrderedDict, defaultdict))
 _FIELDS = (1 << 19) - 2
 
 
+def label_of(key: object) -> str | None:
+    """Return the name of a key in the search for data races: keys that are equal have the same.
+
+    None is that of a key that the search does not tell from the others.
+    """
+    kind = type(key)
+    if issubclass(kind, str) and kind.__eq__ is str.__eq__:
+        return f"[{str.__str__(cast('str', key))!r}]"
+    is_number = issubclass(kind, int) and kind.__eq__ is int.__eq__
+    if is_number or (kind is float and cast("float", key).is_integer()):
+        return f"[{int(cast('float', key))}]"
+    return None
+
+
 class NewlySharedError(ProgramRejectedError):
     """The error that an object turned out to be shared: its accesses have to become steps."""
 
@@ -66,15 +80,15 @@ class Seeing:
         self.blind: dict[str, None] = {}
         """What runs called and nobody could look into, in the order of the calls."""
 
-    def access(self, instance: object, name: str, key: str, *, write: bool) -> None:
-        """Log an access by the running thread, or make it a step."""
+    def access(self, instance: object, name: str, key: str, *, write: bool) -> Accesses:
+        """Log an access by the running thread, or make it a step and return what that accesses."""
         runtime = running()
         if runtime is None or not self.active:
-            return
+            return ()
         if self.steps:
-            self._step(runtime, instance, name, key, write=write)
-            return
+            return self._step(runtime, instance, name, key, write=write)
         self._log(runtime, instance, f"{name}{key}", write=write, sure=True)
+        return ()
 
     def whole(self, container: object, *, write: bool, sure: bool = True) -> None:
         """Log an access of all that a container has, for the data race search."""
@@ -86,7 +100,8 @@ class Seeing:
             return
         fields = [f"a whole {kind.__name__}"]
         keys = list(cast("dict[object, object]", container))
-        fields += [f"{kind.__name__}[{key!r}]" for key in keys if isinstance(key, str | int)]
+        labels = [label for label in map(label_of, keys) if label is not None]
+        fields += [f"{kind.__name__}{label}" for label in labels]
         fields += [f"the keys of a {kind.__name__} {number}" for number in runtime.threads]
         for field in fields:
             self._log(runtime, container, field, write=write, sure=sure)
@@ -101,15 +116,15 @@ class Seeing:
             noted = LoggedAccess(runtime.event, thread.number, instance, field, write, line, sure)
             runtime.field_log.append(noted)
 
-    def touch(self, parts: Iterable[tuple[Part, bool]], *, sure: bool = False) -> None:
-        """Make one step of several accesses, each with whether it writes.
+    def touch(self, parts: Iterable[tuple[Part, bool]], *, sure: bool = False) -> Accesses:
+        """Make one step of several accesses, each with whether it writes, and return them.
 
         Code that is not rewritten makes them. In the search for data races they are not `sure`,
         unless it is known that they are made: such code may well keep threads apart itself.
         """
         runtime = running()
         if runtime is None or not self.active:
-            return
+            return ()
         shared: dict[ObjectNumber, bool] = {}
         names: list[str] = []
         for (instance, name, key), write in parts:
@@ -124,15 +139,20 @@ class Seeing:
                 self.whole(instance, write=write, sure=sure or not write)
             else:
                 self._log(runtime, instance, f"{name}{key}", write=write, sure=sure)
-        if shared:
-            runtime.perform(_Accesses(shared, ", ".join(names)))
+        if not shared:
+            return ()
+        step = _Accesses(shared, ", ".join(names))
+        runtime.perform(step)
+        return step.accesses
 
     def _step(
         self, runtime: ControlledRuntime, instance: object, name: str, key: str, *, write: bool
-    ) -> None:
+    ) -> Accesses:
         number = self._reach(runtime, instance, name, key, write=write)
-        if number is not None:
-            runtime.perform(_Access(number, f"{name}{key}", write=write))
+        if number is None:
+            return ()
+        runtime.perform(_Access(number, f"{name}{key}", write=write))
+        return writing(number) if write else reading(number)
 
     def _reach(
         self, runtime: ControlledRuntime, instance: object, name: str, key: str, *, write: bool
@@ -215,16 +235,16 @@ class _Access(FieldAccess):
 class _Accesses(FieldAccess):
     """Accesses of plain state in one step; they add no happens-before edge."""
 
-    __slots__ = ("_all", "_text")
+    __slots__ = ("_text", "accesses")
 
     def __init__(self, numbers: Mapping[ObjectNumber, bool], text: str) -> None:
-        self._all: Accesses = tuple(
+        self.accesses: Accesses = tuple(
             (writing if write else reading)(number)[0] for number, write in numbers.items()
         )
         self._text = text
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        return self._all
+        return self.accesses
 
     def apply(self, _thread: ModelThread, /) -> object:
         return None

@@ -22,6 +22,7 @@ from wheelproof_explore.instrument.outside import (
     receiver_of,
 )
 from wheelproof_explore.patched.primitives import running
+from wheelproof_explore.runtime.accesses import Accesses, joined
 
 NO_ITEMS = frozenset((range, str, bytes, tuple, frozenset))
 """Kinds that never change, though they can be gone through."""
@@ -92,14 +93,39 @@ class Calls:
         if not parts or runtime is None:
             return function(*given, **named)
         sure = is_known(target)
-        self._seeing.touch(parts, sure=sure)
+        accesses = self._seeing.touch(parts, sure=sure)
+        if self._seeing.steps:
+            return self.within(accesses, function, *given, **named)
         event = runtime.event
         try:
             return function(*given, **named)
         finally:
             if runtime.event != event:
-                # It has called code that makes steps: what it does behind them is another one.
+                # It has called code that makes steps, and goes on behind them.
                 self._seeing.touch(parts, sure=sure)
+
+    def within(
+        self,
+        accesses: Accesses,
+        function: Callable[..., object],
+        /,
+        *given: object,
+        **named: object,
+    ) -> object:
+        """Call a function that is not seen, and has begun with these accesses.
+
+        It may call code that makes steps. What it does behind each of them is part of that step.
+        """
+        runtime = running()
+        thread = None if runtime is None else runtime.current
+        if thread is None or not accesses:
+            return function(*given, **named)
+        before = thread.within
+        thread.within = joined(before, accesses)
+        try:
+            return function(*given, **named)
+        finally:
+            thread.within = before
 
     def _seen_later(self, value: object) -> object:
         """Return a function of C that reads or writes so that a call of it later on is seen."""

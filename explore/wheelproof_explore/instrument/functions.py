@@ -5,6 +5,7 @@ Outside a run, in its set-up and in its checks, only the access itself is made.
 
 import builtins
 import inspect
+import operator
 import sys
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -24,7 +25,7 @@ from types import (
 )
 from typing import TypeAlias, cast
 
-from wheelproof_explore.instrument.accesses import KEYED, Seeing
+from wheelproof_explore.instrument.accesses import KEYED, Seeing, label_of
 from wheelproof_explore.instrument.calls import NO_ITEMS, Calls
 from wheelproof_explore.instrument.outside import (
     CONTAINERS,
@@ -36,6 +37,7 @@ from wheelproof_explore.instrument.outside import (
 )
 from wheelproof_explore.patched.objects import Local
 from wheelproof_explore.patched.primitives import running
+from wheelproof_explore.runtime.accesses import Accesses
 from wheelproof_explore.runtime.runtime import ControlledRuntime
 
 _CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, bytearray))
@@ -144,24 +146,29 @@ class _Functions:
 
     def item(self, container: _Container, key: object) -> object:
         self._calls.special(container, "__getitem__", Effect.READS_ALL)
-        self._item(container, key, write=type(container) is defaultdict and key not in container)
-        return container[key]
+        makes = issubclass(type(container), defaultdict) and self._may_lack(container, key)
+        accesses = self._item(container, key, write=makes)
+        return self._calls.within(accesses, operator.getitem, container, key)
+
+    def _may_lack(self, container: _Container, key: object) -> bool:
+        """Tell whether a key may be absent: before a step is made, others may still remove it."""
+        return self._seeing.steps or key not in container
 
     def set_item(self, value: object, container: _Container, key: object) -> None:
         self._calls.special(container, "__setitem__", Effect.WRITES)
         new = type(container) in KEYED and key not in container
-        self._item(container, key, write=True, resized=new)
-        container[key] = value
+        accesses = self._item(container, key, write=True, resized=new)
+        self._calls.within(accesses, operator.setitem, container, key, value)
 
     def delete_item(self, container: _Container, key: object) -> None:
         self._calls.special(container, "__delitem__", Effect.WRITES)
-        self._item(container, key, write=True, resized=True)
-        del container[key]
+        accesses = self._item(container, key, write=True, resized=True)
+        self._calls.within(accesses, operator.delitem, container, key)
 
     def contains(self, value: object, container: _Container) -> bool:
         self._calls.special(container, "__contains__", Effect.READS_ALL)
-        self._item(container, value, write=False)
-        return value in container
+        accesses = self._item(container, value, write=False)
+        return bool(self._calls.within(accesses, operator.contains, container, value))
 
     def look(self, value: object) -> object:
         self._calls.special(value, "__iter__", Effect.READS)
@@ -331,38 +338,41 @@ class _Functions:
         if owner.__module__.partition(".")[0] not in sys.stdlib_module_names:
             self._access(owner, f"{owner.__name__}.", name, write=False)
 
-    def _item(self, container: object, key: object, *, write: bool, resized: bool = False) -> None:
+    def _item(
+        self, container: object, key: object, *, write: bool, resized: bool = False
+    ) -> Accesses:
         runtime, kind = _running_with(container), type(container)
         if runtime is None:
-            return
-        if self._seeing.steps or kind not in KEYED or not isinstance(key, str | int):
-            self._whole(container, write=write)
-            return
-        self._access(container, kind.__name__, f"[{key!r}]", write=write)
+            return ()
+        label = None if self._seeing.steps or kind not in KEYED else label_of(key)
+        if label is None:
+            return self._whole(container, write=write)
+        self._access(container, kind.__name__, label, write=write)
         thread = runtime.current
         if resized and thread is not None:
             # Two threads may add or remove different keys; a look at all keys conflicts with both.
             own = f" {thread.number}"
             self._access(container, f"the keys of a {kind.__name__}", own, write=True)
+        return ()
 
-    def _whole(self, container: object, *, write: bool) -> None:
+    def _whole(self, container: object, *, write: bool) -> Accesses:
         runtime, kind = _running_with(container), type(container)
         if runtime is None:
-            return
+            return ()
         if self._seeing.steps:
-            self._access(container, kind.__name__, "", write=write)
-        else:
-            self._seeing.whole(container, write=write)
+            return self._access(container, kind.__name__, "", write=write)
+        self._seeing.whole(container, write=write)
+        return ()
 
     def _call(self, container: _Container, name: str, /, *given: object, **named: object) -> object:
         if name in _BY_KEY and type(container) in KEYED and given:
-            there = given[0] in container
-            writes = name == "pop" or (name == "setdefault" and not there)
-            self._item(container, given[0], write=writes, resized=writes)
+            lacks = self._may_lack(container, given[0])
+            writes = name == "pop" or (name == "setdefault" and lacks)
+            accesses = self._item(container, given[0], write=writes, resized=writes)
         else:
-            self._whole(container, write=name not in LOOKING_METHODS)
+            accesses = self._whole(container, write=name not in LOOKING_METHODS)
         method: Callable[..., object] = getattr(container, name)
-        return method(*given, **named)
+        return self._calls.within(accesses, method, *given, **named)
 
     def _elements(self, container: Iterable[object]) -> Iterator[object]:
         """Go through a container or an iterator: each look for an element reads it, in one step."""

@@ -17,7 +17,7 @@ from wheelproof_explore.program import Program, Scenario, observer, raises_if_wr
 from wheelproof_explore.program.public_operations import NotLinearizableError
 from wheelproof_explore.runs.cycles import Cycle, CycleWatch
 from wheelproof_explore.runs.waits import failure_of_stuck_threads
-from wheelproof_explore.runtime.accesses import Accesses
+from wheelproof_explore.runtime.accesses import INVOKE, RETURN, Accesses, joined
 from wheelproof_explore.runtime.model import AtomicOperation, ModelThread
 from wheelproof_explore.runtime.numbers import (
     THREAD_BITS,
@@ -73,6 +73,16 @@ class World:
     def progress(self) -> tuple[int, int]:
         """Return numbers that change with every step."""
         return self._runs, len(self._latest)
+
+
+def _all_of(thread: ModelThread, accesses: Accesses) -> Accesses:
+    """Return the accesses of a step, and those of the code behind it that nobody sees.
+
+    `list.sort` has emptied its list while it calls its key function, and fills it again after the
+    last step that is made in there.
+    """
+    is_alone = accesses in (INVOKE, RETURN)
+    return accesses if is_alone else joined(accesses, thread.within)
 
 
 class Execution:
@@ -140,7 +150,8 @@ class Execution:
         thread = self.threads.get(actor & THREAD_MASK)
         if thread is None or thread.pending is None:
             return None
-        return thread.pending.peek(thread)
+        accesses = thread.pending.peek(thread)
+        return _all_of(thread, accesses) if thread.within and accesses is not None else accesses
 
     def enabled(self) -> list[tuple[ModelThread, Accesses]]:
         """Return the threads that can make a step now, in the order of their numbers."""
@@ -151,6 +162,8 @@ class Execution:
                 accesses = thread.pending.peek(thread)
                 if accesses is None:
                     continue
+                if thread.within:
+                    accesses = _all_of(thread, accesses)
                 if self._lazy and thread.number == TIME:
                     lazy_time = thread, accesses
                 else:

@@ -28,6 +28,14 @@ INVOKE = reading(HISTORY)
 RETURN = writing(HISTORY)
 
 
+def joined(first: Accesses, second: Accesses) -> Accesses:
+    """Return the accesses of both; of an object that both have, a write if one of them writes."""
+    merged = {access >> 1: access for access in first}
+    for access in second:
+        merged[access >> 1] = Access(merged.get(access >> 1, access) | access)
+    return tuple(merged.values())
+
+
 def conflicting_with(access: Access) -> tuple[int, ...]:
     """Return the accesses of the same object that conflict with this one."""
     return (access ^ 1, access) if access & 1 and access != 1 else (access ^ 1,)

@@ -268,6 +268,7 @@ class ModelThread:
         "spurious_left",
         "strangers",
         "suspend",
+        "within",
     )
 
     def __init__(self, runtime: "Scheduler", number: Actor, name: str) -> None:
@@ -289,6 +290,8 @@ class ModelThread:
         self.children = 0
         self.strangers = 0
         self.choice = 0
+        # What code that nobody sees, and that has called the code under way, may still access.
+        self.within: Accesses = ()
         self._signal: _Signal | None = None
         # Whether it was interrupted; None without a handle, by which it could be interrupted.
         self.interruption: SharedObject[bool] | None = None

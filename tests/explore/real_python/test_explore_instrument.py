@@ -23,6 +23,7 @@ _CODE = sys.modules[_HERE]
 _RIGHT = [name for name in vars(_CODE) if name.startswith("right_")]
 _WRONG = {
     "check_then_act": "dict['key']",
+    "equal_keys": "dict[1]",
     "iteration": "dict",
     "lock_free_counter": "Ticket.next",
     "lost_update": "Counter.count",
@@ -111,6 +112,17 @@ def test_turns_of_one_loop_are_ordered_in_every_way_and_race_in_none(
     assert program is not None
     found = explore(program).counterexample
     assert (None if found is None else found.failure.kind) is kind
+
+
+def test_what_code_that_nobody_sees_does_behind_a_step_is_seen() -> None:
+    """A random program found it: sorting puts the items back behind the last call of its key."""
+    seen: set[tuple[int, int]] = set()
+    program = threading_program(
+        "sorted", _CODE.a_list_that_is_sorted(seen.add), [_HERE], steps=True
+    )
+    assert program is not None
+    assert explore(program).verdict() is Verdict.PASS
+    assert seen == {(0, 2), (0, 0), (1, 0), (1, 2), (2, 2)}
 
 
 def test_a_turn_and_a_thread_may_race() -> None:

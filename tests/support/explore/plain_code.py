@@ -275,6 +275,38 @@ def iteration() -> None:
     _together(add, go_through)
 
 
+def equal_keys() -> None:
+    numbers: dict[int, int] = {1: 0}
+
+    def look() -> None:
+        first = numbers[1]
+        assert first == numbers[1]
+
+    def add() -> None:
+        numbers[True] = 1
+
+    _together(add, look)
+
+
+def a_list_that_is_sorted(note: Callable[[tuple[int, int]], None]) -> Callable[[], None]:
+    """Python empties a list while it sorts it: whoever looks meanwhile sees none of its items."""
+
+    def sorts() -> None:
+        counter, numbers = Counter(), [2, 1]
+
+        def key(number: int) -> int:
+            counter.count += 1
+            return number
+
+        def look() -> None:
+            count = counter.count
+            note((count, len(numbers)))
+
+        _together(look, lambda: numbers.sort(key=key))
+
+    return sorts
+
+
 def right_with_a_lock() -> None:
     counter, lock = Counter(), threading.Lock()
 
