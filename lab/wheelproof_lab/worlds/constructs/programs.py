@@ -62,8 +62,8 @@ def program():
         thread.join()
 """
 SHARED = "constructs_shared"
-_MODULE = re.compile(r"constructs_\d+")
 """The module with what the programs share; it is instrumented with them."""
+_MODULE = re.compile(r"constructs_\d+")
 _OPENING = f"""from {SHARED} import *
 
 def globals_set(v):
