@@ -145,6 +145,13 @@ class Seeing:
         runtime.perform(step)
         return step.accesses
 
+    def enter(self) -> None:
+        """Make a step in a function that is called between what code does that is not seen."""
+        runtime = running()
+        thread = None if runtime is None else runtime.current
+        if runtime is not None and thread is not None and thread.within and self.active:
+            runtime.perform(_Entry())
+
     def _step(
         self, runtime: ControlledRuntime, instance: object, name: str, key: str, *, write: bool
     ) -> Accesses:
@@ -210,6 +217,24 @@ class Seeing:
             runtime = running()
             if runtime is not None:
                 runtime.field_number(container, 0, None)
+
+
+class _Entry(FieldAccess):
+    """The start of a function that code calls which is not seen: others may go on there."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        """Have no accesses but those of the code that calls."""
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        return ()
+
+    def apply(self, _thread: ModelThread, /) -> object:
+        return None
+
+    def describe(self) -> str:
+        return "enter"
 
 
 class _Access(FieldAccess):

@@ -42,8 +42,3 @@ def loading(target: ast.expr) -> ast.expr:
             return ast.Name(target.id, ast.Load())
         case _:
             raise AssertionError(target)
-
-
-def is_number(node: ast.expr) -> bool:
-    """Tell whether an expression is a number as it stands."""
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex)

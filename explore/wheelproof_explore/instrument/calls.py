@@ -5,9 +5,10 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache, partial
+from operator import attrgetter, methodcaller
 from pathlib import Path
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
-from typing import cast
+from typing import TypeVar, cast
 
 from wheelproof_explore.instrument.accesses import Seeing
 from wheelproof_explore.instrument.outside import (
@@ -15,6 +16,7 @@ from wheelproof_explore.instrument.outside import (
     Effect,
     Part,
     effects_of,
+    functions_in,
     is_builtin,
     is_known,
     is_python,
@@ -26,10 +28,16 @@ from wheelproof_explore.runtime.accesses import Accesses, joined
 
 NO_ITEMS = frozenset((range, str, bytes, tuple, frozenset))
 """Kinds that never change, though they can be gone through."""
-_PLAIN = frozenset((int, float, bool, complex, type(None)))
+PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
+"""Kinds that never change."""
 _MAKING = frozenset(("__init__", "__new__", "__init_subclass__", "__set_name__"))
+_LOOKING = (attrgetter, methodcaller, getattr, hasattr, vars)
+"""Functions of C, and kinds of them, that read the attributes they are told."""
 _CACHE_OF = "cache of "
 _CACHE = type(cache(lambda: None))
+
+
+_T = TypeVar("_T")
 
 
 class Calls:
@@ -85,47 +93,47 @@ class Calls:
         if of_given:
             values = (*held, *given, *named.values())
             read = _parts(values, of_given)
-            parts += self._not_seen(read) if is_builtin(target) else read
+            looks = is_builtin(target) and all(map(self._looks_by_methods, functions_in(values)))
+            parts += self._not_seen(read) if looks else read
         if function is print:
             parts += _parts((named.get("file"),), Effect.WRITES)
         if type(function) is _CACHE:
             parts += _cache_of(getattr(function, "__wrapped__", None))
         if not parts or runtime is None:
             return function(*given, **named)
-        sure = is_known(target)
-        accesses = self._seeing.touch(parts, sure=sure)
+        look = partial(self._seeing.touch, parts, sure=is_known(target))
+        return self.behind(look, function, *given, **named)
+
+    def behind(
+        self,
+        look: Callable[[], Accesses],
+        function: Callable[..., _T],
+        /,
+        *given: object,
+        **named: object,
+    ) -> _T:
+        """Look at what a function that is not seen may touch, as a step, and call it.
+
+        It may call code that makes steps. What it does behind each of them is part of that step.
+        """
+        accesses = look()
+        runtime = running()
+        thread = None if runtime is None else runtime.current
+        if runtime is None or thread is None or not (accesses or not self._seeing.steps):
+            return function(*given, **named)
         if self._seeing.steps:
-            return self.within(accesses, function, *given, **named)
+            before = thread.within
+            thread.within = joined(before, accesses)
+            try:
+                return function(*given, **named)
+            finally:
+                thread.within = before
         event = runtime.event
         try:
             return function(*given, **named)
         finally:
             if runtime.event != event:
-                # It has called code that makes steps, and goes on behind them.
-                self._seeing.touch(parts, sure=sure)
-
-    def within(
-        self,
-        accesses: Accesses,
-        function: Callable[..., object],
-        /,
-        *given: object,
-        **named: object,
-    ) -> object:
-        """Call a function that is not seen, and has begun with these accesses.
-
-        It may call code that makes steps. What it does behind each of them is part of that step.
-        """
-        runtime = running()
-        thread = None if runtime is None else runtime.current
-        if thread is None or not accesses:
-            return function(*given, **named)
-        before = thread.within
-        thread.within = joined(before, accesses)
-        try:
-            return function(*given, **named)
-        finally:
-            thread.within = before
+                look()
 
     def _seen_later(self, value: object) -> object:
         """Return a function of C that reads or writes so that a call of it later on is seen."""
@@ -138,22 +146,38 @@ class Calls:
             return value
         return partial(self.outside, given)
 
-    def special(self, value: object, name: str, effect: Effect) -> None:
-        """Touch what has items of its own kind, unless its method is code that is seen."""
+    def is_special(self, value: object, name: str) -> bool:
+        """Tell whether a value has items of its own kind, by a method that is not seen."""
         kind = type(value)
-        if running() is None or kind in CONTAINERS or kind in NO_ITEMS or kind in _PLAIN:
-            return
+        if running() is None or kind in CONTAINERS or kind in NO_ITEMS or kind in PLAIN:
+            return False
         method = inspect.getattr_static(kind, name, None)
-        if issubclass(kind, CONTAINERS) and not isinstance(method, FunctionType):
-            return
-        if not isinstance(method, FunctionType) or id(method.__code__) not in self._seeing.known:
-            self.touch((value,), effect)
+        is_function = isinstance(method, FunctionType)
+        if issubclass(kind, CONTAINERS) and not is_function:
+            return False
+        return not is_function or id(method.__code__) not in self._seeing.known
 
-    def touch(self, values: Iterable[object], effect: Effect) -> None:
+    def touch(self, values: Iterable[object], effect: Effect) -> Accesses:
         """Read or write, as one step, what can be reached through these values."""
-        parts = self._not_seen(_parts(values, effect))
-        if parts:
-            self._seeing.touch(parts)
+        return self._seeing.touch(self._not_seen(_parts(values, effect)))
+
+    def operate(
+        self, function: Callable[..., object], method: str, left: object, right: object
+    ) -> object:
+        """Make an operation in place, which changes its left operand if that has the method."""
+        kind = type(left)
+        found = inspect.getattr_static(kind, method, None)
+        is_function = isinstance(found, FunctionType)
+        if is_function and id(found.__code__) in self._seeing.known:
+            return function(left, right)
+        if issubclass(kind, CONTAINERS) and not is_function:
+            parts: list[tuple[Part, bool]] = [((left, kind.__name__, ""), True)]
+            parts += self._not_seen(_parts((right,), Effect.READS))
+        else:
+            effect = Effect.READS_ALL if found is None else Effect.WRITES
+            parts = _parts((left,), effect) + _parts((right,), Effect.READS_ALL)
+            parts = self._not_seen(parts)
+        return self.behind(partial(self._seeing.touch, parts), function, left, right)
 
     def _not_seen(self, parts: list[tuple[Part, bool]]) -> list[tuple[Part, bool]]:
         """Leave out the attributes that only code that is seen reads, for the data race search."""
@@ -164,6 +188,12 @@ class Calls:
             for (here, name, key), write in parts
             if not (name.endswith(".") and self._looks_itself(type(here)))
         ]
+
+    def _looks_by_methods(self, function: object) -> bool:
+        """Tell whether a function reads attributes by special methods alone, or is seen."""
+        if type(function) is FunctionType:
+            return self.is_seen(function)
+        return not any(one is function or one is type(function) for one in _LOOKING)
 
     def _looks_itself(self, kind: type) -> bool:
         """Tell whether all special methods of a class are code that is seen, or Python's own."""

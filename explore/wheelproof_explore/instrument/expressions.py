@@ -5,7 +5,6 @@ import ast
 from wheelproof_explore.instrument.building import (
     called,
     cell_reader,
-    is_number,
     module_names,
     named,
 )
@@ -19,7 +18,8 @@ _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetCom
 class Expressions(ast.NodeTransformer):
     """The transformer of expressions. `cells` and `globals` are the variables that are seen.
 
-    `inside` tells that a function is being rewritten, `home` the class around it.
+    `inside` tells that a function is being rewritten, `in_iterable` what a comprehension goes
+    through, `home` the class around it.
     """
 
     def __init__(self, shared_globals: frozenset[str], *, annotates: bool) -> None:
@@ -27,6 +27,7 @@ class Expressions(ast.NodeTransformer):
         self.annotates = annotates
         self.cells: frozenset[str] = frozenset()
         self.inside = False
+        self.in_iterable = False
         self.home = ""
         self.temporaries = 0
 
@@ -77,11 +78,8 @@ class Expressions(ast.NodeTransformer):
                 return called("get_cell", cell_reader(name), ast.Constant(name))
             case ast.Name(id=name, ctx=ast.Load()) if name in self.globals:
                 return called("get_global", module_names(), ast.Constant(name))
-            case ast.Compare(ops=[ast.In()], comparators=[container]):
-                return called("contains", self.load(node.left), self.load(container))
-            case ast.Compare(ops=[ast.NotIn()], comparators=[container]):
-                found = called("contains", self.load(node.left), self.load(container))
-                return ast.UnaryOp(ast.Not(), found)
+            case ast.Compare():
+                return self._chain(node)
             case ast.BoolOp():
                 node.values = [self.look(value) for value in node.values]
             case ast.UnaryOp(op=ast.Not()):
@@ -91,32 +89,33 @@ class Expressions(ast.NodeTransformer):
                 node.orelse = self.load(node.orelse)
             case ast.Call():
                 return self._calling(node)
-            case ast.BinOp() if not (is_number(node.left) or is_number(node.right)):
-                return self._operate(node.op, node.left, node.right)
-            case ast.BinOp(op=ast.Mult()):
-                return self._operate(node.op, node.left, node.right)
-            case ast.Compare(ops=[operation], comparators=[right]) if not (
-                isinstance(operation, ast.Is | ast.IsNot)
-                or is_number(node.left)
-                or is_number(right)
-            ):
-                return self._operate(operation, node.left, right)
+            case ast.UnaryOp() if not isinstance(node.operand, ast.Constant):
+                return _operate(node.op, self.load(node.operand))
+            case ast.BinOp() if not _are_constants(node.left, node.right):
+                return _operate(node.op, self.load(node.left), self.load(node.right))
             case ast.Starred(ctx=ast.Load()):
-                node.value = self.look(node.value)
+                node.value = self._gathered("items", node.value)
             case ast.Dict():
                 node.values = [
-                    self.look(value) if key is None else self.load(value)
+                    self._gathered("pairs", value) if key is None else self.load(value)
                     for key, value in zip(node.keys, node.values, strict=True)
                 ]
                 node.keys = [None if key is None else self.load(key) for key in node.keys]
                 return called("new", node)
             case ast.FormattedValue():
-                made = self.load(node.value)
-                node.value = ast.copy_location(called("look_through", made), node)
-                if node.format_spec is not None:
-                    node.format_spec = self.load(node.format_spec)
+                spec = ast.Constant("") if node.format_spec is None else self.load(node.format_spec)
+                how = ast.Constant(node.conversion)
+                made = called("formatted", self.load(node.value), how, spec)
+                node.value, node.conversion = ast.copy_location(made, node), -1
+                node.format_spec = None
+            case ast.Yield():
+                self.generic_visit(node)
+                return called("resumed", node)
+            case ast.GeneratorExp():
+                self.generic_visit(node)
+                node.elt = ast.copy_location(self.entering(node.elt), node.elt)
             case ast.YieldFrom():
-                node.value = called("iter", self.load(node.value))
+                node.value = called("delegated", self.load(node.value))
             case ast.NamedExpr() if self.is_seen(node.target):
                 return self.stored_value(node.target, self.load(node.value))
             case ast.List(ctx=ast.Store()):
@@ -134,7 +133,8 @@ class Expressions(ast.NodeTransformer):
         node.args = [self.load(argument) for argument in node.args]
         for keyword in node.keywords:
             stars = keyword.arg is None
-            keyword.value = self.look(keyword.value) if stars else self.load(keyword.value)
+            value = keyword.value
+            keyword.value = self._gathered("pairs", value) if stars else self.load(value)
         if name == "vars" and node.args:
             node.args[0] = called("exposed", node.args[0])
         if isinstance(function, ast.Attribute):
@@ -146,14 +146,37 @@ class Expressions(ast.NodeTransformer):
             return called("noted", ast.Constant("globals()"), node)
         return called("new", node) if name in _MAKING else node
 
-    def _operate(self, operation: ast.AST, left: ast.expr, right: ast.expr) -> ast.expr:
-        sign = ast.Constant(type(operation).__name__)
-        return called("operate", sign, self.load(left), self.load(right))
+    def _chain(self, node: ast.Compare) -> ast.expr:
+        """Return comparisons one by one: each operand is a step's, and is evaluated once."""
+        if len(node.ops) == 1:
+            return _compared(node.ops[0], self.load(node.left), self.load(node.comparators[0]))
+        if self.in_iterable:
+            # Python allows no `:=` there.
+            said = f"a chain of comparisons (line {node.lineno})"
+            self.generic_visit(node)
+            return called("noted", ast.Constant(said), node)
+        made: list[ast.expr] = []
+        left = self.load(node.left)
+        for operation, operand in zip(node.ops[:-1], node.comparators, strict=False):
+            name = self.temporary()
+            kept = ast.NamedExpr(ast.Name(name, ast.Store()), self.load(operand))
+            made.append(_compared(operation, left, kept))
+            left = named(name)
+        last = _compared(node.ops[-1], left, self.load(node.comparators[-1]))
+        return ast.BoolOp(ast.And(), [*made, last])
+
+    def entering(self, value: ast.expr) -> ast.expr:
+        """Return an expression that code that is not seen may evaluate, between what it does."""
+        return called("last", called("entered"), value)
+
+    def _gathered(self, how: str, node: ast.expr) -> ast.expr:
+        """Return what an expression with stars yields."""
+        return ast.copy_location(called(how, self.load(node)), node)
 
     def look(self, node: ast.expr) -> ast.expr:
         """Return an expression whose value is gone through, or asked whether it is true."""
         made = self.load(node)
-        if isinstance(node, ast.Compare | ast.Constant | ast.Starred):
+        if isinstance(node, ast.Compare | ast.Constant):
             return made
         return ast.copy_location(called("look", made), node)
 
@@ -162,7 +185,33 @@ class Expressions(ast.NodeTransformer):
         private = self.home and name.startswith("__") and not name.endswith("__")
         return f"_{self.home.lstrip('_')}{name}" if private else name
 
+    def unpacked(self, target: ast.Tuple | ast.List, value: ast.expr) -> ast.expr:
+        """Return what a target of several parts unpacks."""
+        stars = any(isinstance(part, ast.Starred) for part in target.elts)
+        most = None if stars else len(target.elts)
+        return called("unpacked", value, ast.Constant(most))
+
     def temporary(self) -> str:
         """Return a local name that nothing else has."""
         self.temporaries += 1
         return f"_wp{self.temporaries}"
+
+
+def _operate(operation: ast.AST, *operands: ast.expr) -> ast.expr:
+    return called("operate", ast.Constant(type(operation).__name__), *operands)
+
+
+def _compared(operation: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr:
+    match operation:
+        case ast.In():
+            return called("contains", left, right)
+        case ast.NotIn():
+            return ast.UnaryOp(ast.Not(), called("contains", left, right))
+        case ast.Is() | ast.IsNot():
+            return ast.Compare(left, [operation], [right])
+        case _:
+            return _operate(operation, left, right)
+
+
+def _are_constants(*nodes: ast.expr) -> bool:
+    return all(isinstance(node, ast.Constant) for node in nodes)

@@ -5,10 +5,8 @@ Outside a run, in its set-up and in its checks, only the access itself is made.
 
 import builtins
 import inspect
-import operator
 import sys
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from importlib.util import resolve_name
@@ -25,23 +23,19 @@ from types import (
 )
 from typing import TypeAlias, cast
 
-from wheelproof_explore.instrument.accesses import KEYED, Seeing, label_of
-from wheelproof_explore.instrument.calls import NO_ITEMS, Calls
+from wheelproof_explore.instrument.accesses import Seeing
+from wheelproof_explore.instrument.calls import PLAIN, Calls
+from wheelproof_explore.instrument.items import Container, Items
 from wheelproof_explore.instrument.outside import (
     CONTAINERS,
-    LOOKING_METHODS,
+    IN_PLACE,
     OPERATORS,
     Effect,
-    parts_of,
     receiver_of,
 )
 from wheelproof_explore.patched.objects import Local
 from wheelproof_explore.patched.primitives import running
-from wheelproof_explore.runtime.accesses import Accesses
-from wheelproof_explore.runtime.runtime import ControlledRuntime
 
-_CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, bytearray))
-_BY_KEY = frozenset(("get", "pop", "setdefault"))
 _OF_ATTRIBUTES = frozenset(("__delattr__", "__getattribute__", "__setattr__"))
 _SLOTS = (MethodWrapperType, WrapperDescriptorType)
 _OF_WHOLE_OBJECTS = frozenset(
@@ -49,10 +43,12 @@ _OF_WHOLE_OBJECTS = frozenset(
 ) | {"cell_contents"}
 """Attributes whose change is one of all that is read through what has them."""
 _NO_STATE = (MethodType, Local)
+_CONVERSIONS: Mapping[int, Callable[[object], str]] = {
+    ord("s"): str,
+    ord("r"): repr,
+    ord("a"): ascii,
+}
 
-
-_Container = dict[object, object]
-"""Any object that has items."""
 _Pattern: TypeAlias = "list[tuple[str, object, dict[str | int, _Pattern]]]"
 """The alternatives of a pattern: the sort of its test, what that needs, and the parts.
 
@@ -60,13 +56,11 @@ A pattern without alternatives matches everything; see `patterns`.
 """
 
 
-class _Functions:
+class _Functions(Items):
     """The functions that rewritten code calls, named without the prefix `_wp_`."""
 
     def __init__(self, seeing: Seeing) -> None:
-        self._seeing = seeing
-        self._access = seeing.access
-        self._calls = Calls(seeing, self.call)
+        super().__init__(seeing, Calls(seeing, self.call))
 
     def get(self, instance: object, name: str) -> object:
         if running() is not None:
@@ -79,7 +73,7 @@ class _Functions:
         if issubclass(type(instance), CONTAINERS) and not isinstance(
             inspect.getattr_static(type(instance), name, None), FunctionType
         ):
-            return partial(self._call, cast("_Container", instance), name)
+            return partial(self._call, cast("Container", instance), name)
         return self.call(self.get(instance, name))
 
     def call(self, function: object) -> object:
@@ -100,20 +94,30 @@ class _Functions:
             self._seeing.blind["eval()" if function is eval else "exec()"] = None
         receiver = receiver_of(function)
         if type(function) is BuiltinMethodType and issubclass(type(receiver), CONTAINERS):
-            return partial(self._call, cast("_Container", receiver), function.__name__)
+            return partial(self._call, cast("Container", receiver), function.__name__)
         return partial(self._calls.outside, cast("Callable[..., object]", function))
 
-    def operate(self, sign: str, left: object, right: object) -> object:
-        """Make an operation of two operands, which may go through all that is in them."""
-        if running() is not None:
-            self._calls.touch((left, right), Effect.READS_ALL)
-        return OPERATORS[sign](left, right)
+    def operate(self, sign: str, *operands: object) -> object:
+        """Make an operation, which may go through all that is in its operands."""
+        operation = OPERATORS[sign]
+        if running() is None or all(type(one) in PLAIN for one in operands):
+            return operation(*operands)
+        look = partial(self._calls.touch, operands, Effect.READS_ALL)
+        return self._calls.behind(look, operation, *operands)
 
-    def look_through(self, value: object) -> object:
-        """Return a value of which everything is read that can be reached from there."""
-        if running() is not None:
-            self._calls.touch((value,), Effect.READS_ALL)
-        return value
+    def operate_in_place(self, sign: str, left: object, right: object) -> object:
+        """Make an operation that may change its left operand."""
+        operation = IN_PLACE[sign]
+        if running() is None or (type(left) in PLAIN and type(right) in PLAIN):
+            return operation(left, right)
+        return self._calls.operate(operation, f"__{operation.__name__}__", left, right)
+
+    def formatted(self, value: object, conversion: int, spec: str) -> str:
+        """Return a value as a part of an f-string: all that can be reached from there is read."""
+        if running() is None or type(value) in PLAIN:
+            return _format(value, conversion, spec)
+        look = partial(self._calls.touch, (value,), Effect.READS_ALL)
+        return self._calls.behind(look, _format, value, conversion, spec)
 
     def _by_slot(self, slot: Callable[..., object], *given: object) -> object:
         """Call a method that reads, writes or deletes an attribute without the class's own one."""
@@ -144,51 +148,6 @@ class _Functions:
             self._attribute(instance, name, write=True)
         delattr(instance, name)
 
-    def item(self, container: _Container, key: object) -> object:
-        self._calls.special(container, "__getitem__", Effect.READS_ALL)
-        makes = issubclass(type(container), defaultdict) and self._may_lack(container, key)
-        accesses = self._item(container, key, write=makes)
-        return self._calls.within(accesses, operator.getitem, container, key)
-
-    def _may_lack(self, container: _Container, key: object) -> bool:
-        """Tell whether a key may be absent: before a step is made, others may still remove it."""
-        return self._seeing.steps or key not in container
-
-    def set_item(self, value: object, container: _Container, key: object) -> None:
-        self._calls.special(container, "__setitem__", Effect.WRITES)
-        new = type(container) in KEYED and key not in container
-        accesses = self._item(container, key, write=True, resized=new)
-        self._calls.within(accesses, operator.setitem, container, key, value)
-
-    def delete_item(self, container: _Container, key: object) -> None:
-        self._calls.special(container, "__delitem__", Effect.WRITES)
-        accesses = self._item(container, key, write=True, resized=True)
-        self._calls.within(accesses, operator.delitem, container, key)
-
-    def contains(self, value: object, container: _Container) -> bool:
-        self._calls.special(container, "__contains__", Effect.READS_ALL)
-        accesses = self._item(container, value, write=False)
-        return bool(self._calls.within(accesses, operator.contains, container, value))
-
-    def look(self, value: object) -> object:
-        self._calls.special(value, "__iter__", Effect.READS)
-        self._whole(value, write=False)
-        return value
-
-    def touch(self, value: object) -> object:
-        self._calls.special(value, "__iadd__", Effect.WRITES)
-        self._whole(value, write=True)
-        return value
-
-    def iter(self, value: Iterable[object]) -> Iterable[object]:
-        if running() is None or type(value) in NO_ITEMS:
-            return value
-        return self._elements(value)
-
-    def new(self, container: object) -> object:
-        self._seeing.made(container)
-        return container
-
     def exposed(self, value: object) -> object:
         if running() is not None:
             self._seeing.expose(value)
@@ -201,6 +160,15 @@ class _Functions:
     def blind(self, what: str) -> None:
         if running() is not None:
             self._seeing.blind[what] = None
+
+    def entered(self) -> None:
+        """Make a step in a function that code calls which is not seen, and goes on behind it."""
+        if running() is not None:
+            self._seeing.enter()
+
+    def resumed(self, value: object) -> object:
+        self.entered()
+        return value
 
     def pause(self, names: dict[str, object], name: str) -> None:
         if running() is not None:
@@ -338,67 +306,9 @@ class _Functions:
         if owner.__module__.partition(".")[0] not in sys.stdlib_module_names:
             self._access(owner, f"{owner.__name__}.", name, write=False)
 
-    def _item(
-        self, container: object, key: object, *, write: bool, resized: bool = False
-    ) -> Accesses:
-        runtime, kind = _running_with(container), type(container)
-        if runtime is None:
-            return ()
-        label = None if self._seeing.steps or kind not in KEYED else label_of(key)
-        if label is None:
-            return self._whole(container, write=write)
-        self._access(container, kind.__name__, label, write=write)
-        thread = runtime.current
-        if resized and thread is not None:
-            # Two threads may add or remove different keys; a look at all keys conflicts with both.
-            own = f" {thread.number}"
-            self._access(container, f"the keys of a {kind.__name__}", own, write=True)
-        return ()
 
-    def _whole(self, container: object, *, write: bool) -> Accesses:
-        runtime, kind = _running_with(container), type(container)
-        if runtime is None:
-            return ()
-        if self._seeing.steps:
-            return self._access(container, kind.__name__, "", write=write)
-        self._seeing.whole(container, write=write)
-        return ()
-
-    def _call(self, container: _Container, name: str, /, *given: object, **named: object) -> object:
-        if name in _BY_KEY and type(container) in KEYED and given:
-            lacks = self._may_lack(container, given[0])
-            writes = name == "pop" or (name == "setdefault" and lacks)
-            accesses = self._item(container, given[0], write=writes, resized=writes)
-        else:
-            accesses = self._whole(container, write=name not in LOOKING_METHODS)
-        method: Callable[..., object] = getattr(container, name)
-        return self._calls.within(accesses, method, *given, **named)
-
-    def _elements(self, container: Iterable[object]) -> Iterator[object]:
-        """Go through a container or an iterator: each look for an element reads it, in one step."""
-        iterator = iter(container)
-        is_own = type(getattr(type(iterator), "__next__", None)) is FunctionType
-        looked = -2
-        while True:
-            runtime = running()
-            # For the data race search one look is enough until there is another step.
-            is_new = runtime is not None and (self._seeing.steps or runtime.event != looked)
-            if runtime is not None and is_new and not is_own:
-                looked = runtime.event
-                self._seeing.touch(
-                    (part, write or part[0] is iterator)
-                    for part, write in parts_of(iterator, everything=False)
-                )
-            try:
-                element = next(iterator)
-            except StopIteration:
-                return
-            yield element
-
-
-def _running_with(value: object) -> ControlledRuntime | None:
-    """Return the runtime of the running thread, if the value is a container."""
-    return running() if issubclass(type(value), CONTAINERS) else None
+def _format(value: object, conversion: int, spec: str) -> str:
+    return format(_CONVERSIONS[conversion](value) if conversion >= 0 else value, spec)
 
 
 def _is_method(member: object) -> bool:
@@ -430,7 +340,7 @@ def _cell_of(reader: Callable[[], object], name: str) -> CellType:
 def seen(seeing: Seeing) -> Generator[None]:
     """Route the accesses of rewritten functions to `seeing`, inside the block."""
     functions = _Functions(seeing)
-    names = [name for name in vars(_Functions) if not name.startswith("_")]
+    names = [name for name in dir(functions) if not name.startswith("_")]
     given = {f"_wp_{name}": getattr(functions, name) for name in names}
     # Under these names the program has no variables of its own.
     given |= {"_wp_slice": slice, "_wp_globals": globals}

@@ -5,13 +5,14 @@ and the race to make it would be explored in the first one alone.
 """
 
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, MutableMapping
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from operator import is_not
 from types import (
     CellType,
     FunctionType,
+    MappingProxyType,
     MemberDescriptorType,
     MethodType,
     ModuleType,
@@ -23,6 +24,8 @@ from wheelproof_explore.instrument.loading import OWN, modules_seen
 
 _PYTHONS = frozenset(("collections", "functools", "queue", "types"))
 """Modules of the standard library whose objects are looked through like those of a program."""
+_Mapping = dict[object, object]
+
 _PLAIN = frozenset((int, str, bytes, float, bool, type(None)))
 _CACHE = type(cache(lambda: None))
 _SKIPPED = frozenset(("__dict__", "__weakref__", "__doc__", "__module__", "__builtins__"))
@@ -61,7 +64,7 @@ class LeftBehind:
         self._left: list[object] = []
         for name in sorted(self._modules):
             module = sys.modules[name]
-            held = cast("MutableMapping[object, object]", vars(module))
+            held = cast(_Mapping, vars(module))
             self._mapping(held, partial(setattr, module), partial(delattr, module))
         self._look(given)
         # What is deep inside is no reason to recurse deep.
@@ -82,8 +85,9 @@ class LeftBehind:
     def _look_into(self, value: object) -> None:
         kind = type(value)
         if issubclass(kind, dict):
-            held = cast("dict[object, object]", value)
-            self._mapping(held, held.__setitem__, held.__delitem__)
+            # Not by the methods of a subclass, which are code of the program.
+            base = OrderedDict if issubclass(kind, OrderedDict) else dict
+            self._dict(cast("_Mapping", value), cast("type[_Mapping]", base))
         elif issubclass(kind, list | deque | bytearray):
             self._sequence(cast("list[object]", value))
         elif issubclass(kind, set):
@@ -109,59 +113,76 @@ class LeftBehind:
     def _is_known(self, kind: type) -> bool:
         return kind.__module__ in self._modules or kind.__module__ in _PYTHONS
 
+    def _dict(self, held: _Mapping, base: type[_Mapping]) -> None:
+        def put(name: object, value: object) -> None:
+            base.__setitem__(held, name, value)
+
+        def drop(name: object) -> None:
+            base.__delitem__(held, name)
+
+        self._mapping(held, put, drop, base)
+
     def _mapping(
         self,
-        held: MutableMapping[object, object],
+        held: _Mapping,
         put: Callable[..., None],
         drop: Callable[..., None],
+        base: type[_Mapping] = dict,
     ) -> None:
-        names, values = [*held], [*held.values()]
+        before = dict(base.items(held))
+        values = [*before.values()]
 
         def has_changed() -> bool:
-            return len(held) != len(names) or any(map(is_not, held.values(), values))
+            now = base.values(held)
+            return len(now) != len(values) or any(map(is_not, now, values))
 
         def set_back() -> None:
-            for name in [name for name in held if name not in before]:
+            now = dict(base.items(held))
+            for name in [name for name in now if name not in before]:
                 drop(name)
             for name, value in before.items():
-                if name not in held or held[name] is not value:
+                if name not in now or now[name] is not value:
                     put(name, value)
 
-        before = dict(zip(names, values, strict=True))
         self._checks.append((has_changed, set_back))
         for name, value in before.items():
             if name not in _SKIPPED:
                 self._look(value)
 
     def _sequence(self, held: list[object]) -> None:
-        items = [*held]
+        kinds = cast("Sequence[type[list[object]]]", (list, deque, bytearray))
+        base = next(kind for kind in kinds if issubclass(type(held), kind))
+        items = [*base.__iter__(held)]
 
         def has_changed() -> bool:
-            return len(held) != len(items) or any(map(is_not, held, items))
+            differ = map(is_not, base.__iter__(held), items)
+            return base.__len__(held) != len(items) or any(differ)
 
         def set_back() -> None:
-            held.clear()
-            held.extend(items)
+            base.clear(held)
+            base.extend(held, items)
 
         self._checks.append((has_changed, set_back))
         for item in items:
             self._look(item)
 
     def _set(self, held: set[object]) -> None:
-        items = set(held)
+        base = cast("type[set[object]]", set)
+        items = {*base.__iter__(held)}
 
         def set_back() -> None:
-            held.clear()
-            held.update(items)
+            base.clear(held)
+            base.update(held, items)
 
-        self._checks.append((lambda: held != items, set_back))
+        self._checks.append((lambda: {*base.__iter__(held)} != items, set_back))
         for item in items:
             self._look(item)
 
     def _class(self, kind: type) -> None:
         if kind.__module__ in self._modules:
-            held = cast("MutableMapping[object, object]", vars(kind))
-            self._mapping(held, partial(type.__setattr__, kind), partial(type.__delattr__, kind))
+            held = cast(_Mapping, vars(kind))
+            put, drop = partial(type.__setattr__, kind), partial(type.__delattr__, kind)
+            self._mapping(held, put, drop, cast(type[_Mapping], MappingProxyType))
 
     def _object(self, value: object) -> None:
         try:

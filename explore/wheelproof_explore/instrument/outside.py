@@ -102,16 +102,25 @@ _NAMES_OF_OPERATORS = {
     "BitXor": "xor",
     "BitAnd": "and_",
     "FloorDiv": "floordiv",
+}
+_NAMES_OF_OTHERS = {
     "Eq": "eq",
     "NotEq": "ne",
     "Lt": "lt",
     "LtE": "le",
     "Gt": "gt",
     "GtE": "ge",
+    "UAdd": "pos",
+    "USub": "neg",
+    "Invert": "invert",
 }
 _FUNCTIONS = cast("Mapping[str, Callable[..., object]]", vars(operator))
-OPERATORS = {node: _FUNCTIONS[name] for node, name in _NAMES_OF_OPERATORS.items()}
-"""What each operator of two operands does, by the name of its node."""
+OPERATORS = {
+    node: _FUNCTIONS[name] for node, name in (_NAMES_OF_OPERATORS | _NAMES_OF_OTHERS).items()
+}
+"""What each operator does, by the name of its node."""
+IN_PLACE = {node: _FUNCTIONS[f"i{name.rstrip('_')}"] for node, name in _NAMES_OF_OPERATORS.items()}
+"""The same of those that may change their left operand."""
 _HOLDING = frozenset((WeakKeyDictionary, WeakSet, WeakValueDictionary))
 """Classes of quiet modules that hold what they are given, and tell who asks."""
 CONTAINERS = (dict, list, set, deque, bytearray, array)
@@ -191,6 +200,15 @@ def receiver_of(function: object) -> object:
     return None if issubclass(type(receiver), ModuleType) else receiver
 
 
+_Items = Callable[[object], Iterable[object]]
+_GOING_THROUGH: Mapping[type, _Items] = {
+    dict: cast("_Items", vars(dict)["values"]),
+    list: cast("_Items", vars(list)["__iter__"]),
+    set: cast("_Items", vars(set)["__iter__"]),
+    deque: cast("_Items", vars(deque)["__iter__"]),
+}
+
+
 def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
     """Yield what may be touched through a value: containers, iterators and attributes.
 
@@ -210,10 +228,10 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
             inside = cast("tuple[object, ...]", here)
         elif issubclass(kind, CONTAINERS):
             yield (here, kind.__name__, ""), written
-            if everything and issubclass(kind, dict):
-                inside = cast("dict[object, object]", here).values()
-            elif everything and issubclass(kind, list | set | deque):
-                inside = cast("list[object]", here)
+            # Not by the methods of a subclass, which are code of the program.
+            base = next((base for base in _GOING_THROUGH if issubclass(kind, base)), None)
+            if everything and base is not None:
+                inside = _GOING_THROUGH[base](here)
         elif issubclass(kind, SimpleNamespace | BaseException) or is_python(kind):
             for name, held in attributes_of(here):
                 yield (here, f"{kind.__name__}.", name), written
@@ -231,6 +249,23 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
         left.extend((one, written) for one in inside)
     if left:
         yield MORE, False
+
+
+def functions_in(values: Iterable[object]) -> Iterator[object]:
+    """Yield the functions among values, and those that iterators and partials there call."""
+    left, seen = list(values), set[int]()
+    while left and len(seen) < _MOST_PARTS:
+        here = left.pop()
+        kind = type(here)
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        if callable(here) and not issubclass(kind, type | partial):
+            yield here
+        elif issubclass(kind, partial | tuple) or (
+            kind.__module__ in _VIEWS and not issubclass(kind, (*_ATOMS, *CONTAINERS))
+        ):
+            left.extend(gc.get_referents(here))
 
 
 def attributes_of(value: object) -> Iterator[tuple[str, object]]:

@@ -81,11 +81,13 @@ class _Rewriter(Expressions):
         self.cells = (self.cells - own) | shared_variables(node, own)
         self.inside = True
         if isinstance(node, ast.Lambda):
-            node.body = self.load(node.body)
+            node.body = self.entering(self.load(node.body))
         else:
-            pause = self._located(node.body[0], [ast.Expr(called("pause", *_home(node)))])
-            made = pause if _is_cached(node) else []
-            node.body = self._binding(node) + made + self._body(node.body)
+            calls = [called("entered"), called("pause", *_home(node))]
+            steps: list[ast.stmt] = [ast.Expr(one) for one in calls[: 1 + _is_cached(node)]]
+            added = self._binding(node) + self._located(node.body[0], steps)
+            said = [] if ast.get_docstring(node, clean=False) is None else node.body[:1]
+            node.body = said + added + self._body(node.body[len(said) :])
         self.cells, self.inside, self.globals = outside
         return node
 
@@ -126,8 +128,7 @@ class _Rewriter(Expressions):
             elif isinstance(made, ast.stmt):
                 done.append(made)
             if isinstance(statement, _DEFINITIONS):
-                done[-1:] = [*self._before(statement, [statement]), done[-1]]
-                done += self._after(statement, [statement])
+                done[-1:] = [*self._defining(statement), done[-1]]
             if isinstance(statement, ast.ClassDef) and not all(map(_only_defines, statement.body)):
                 said = ast.Constant(f"class {statement.name} (line {statement.lineno})")
                 done += self._located(statement, [ast.Expr(called("blind", said))])
@@ -168,7 +169,7 @@ class _Rewriter(Expressions):
             case ast.Import() | ast.ImportFrom():
                 looks = [self._import(node)] if isinstance(node, ast.ImportFrom) else []
                 before = self._located(node, looks) + self._before(node, node.names)
-                return [*before, node, *self._after(node, node.names)]
+                return [*before, node]
             case _:
                 self.generic_visit(node)
         return node
@@ -182,8 +183,13 @@ class _Rewriter(Expressions):
         return made
 
     def _assign(self, targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt]:
-        if any(isinstance(target, ast.Tuple | ast.List) for target in targets):
-            value = called("look", value)
+        unpacking = any(isinstance(target, ast.Tuple | ast.List) for target in targets)
+        if unpacking and len(targets) > 1:
+            name = self.temporary()
+            made: list[ast.stmt] = [ast.Assign([ast.Name(name, ast.Store())], value)]
+            return made + [one for each in targets for one in self._assign([each], named(name))]
+        if isinstance(targets[0], ast.Tuple | ast.List):
+            value = self.unpacked(targets[0], value)
         if len(targets) == 1 and self.is_seen(targets[0]):
             return [self.store(targets[0], value)]
         after: list[ast.stmt] = []
@@ -217,7 +223,9 @@ class _Rewriter(Expressions):
 
     def _comprehension(self, node: ast.comprehension) -> list[ast.comprehension]:
         """Return the loop, and a loop over one value for each thing that it unpacks or stores."""
+        outside, self.in_iterable = self.in_iterable, True
         node.iter = self.load(node.iter)
+        self.in_iterable = outside
         if not node.is_async:
             node.iter = ast.copy_location(called("iter", node.iter), node.iter)
         conditions = [self.look(one) for one in node.ifs]
@@ -237,7 +245,7 @@ class _Rewriter(Expressions):
             return target
         name = self.temporary()
         if isinstance(target, ast.Tuple | ast.List):
-            value: ast.expr = ast.Tuple([called("look", named(name))], ast.Load())
+            value: ast.expr = ast.Tuple([self.unpacked(target, named(name))], ast.Load())
             inner = ast.comprehension(target, value, [], 0)
             loops.append(inner)
             target.elts = [self._target_of_loop(part, loops) for part in target.elts]
@@ -332,31 +340,34 @@ class _Rewriter(Expressions):
             return ast.Expr(called("write_cell", cell_reader(name), ast.Constant(name)))
         return ast.Expr(called("write_global", module_names(), ast.Constant(name)))
 
-    def _after(self, node: ast.stmt, binding: Iterable[ast.AST]) -> list[ast.stmt]:
-        """Return stores that report what these nodes have just bound to variables that are seen."""
-        names = [name for part in binding if (name := bound(part)) is not None]
-        targets = [ast.Name(name, ast.Store()) for name in names]
-        made = [self.store(one, named(one.id)) for one in targets if self.is_seen(one)]
-        return self._located(node, made)
+    def _defining(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    ) -> list[ast.stmt]:
+        """Return a step that writes the variable which a definition is about to bind.
+
+        What code the definition itself calls makes steps behind that one, ahead of the binding.
+        """
+        written = self._before(node, [node])
+        if written and not _only_binds(node):
+            said = ast.Constant(f"a store to {node.name} (line {node.lineno})")
+            written += self._located(node, [ast.Expr(called("blind", said))])
+        return written
 
     def _augment(self, node: ast.AugAssign) -> list[ast.stmt]:
         value, target = self.load(node.value), node.target
-        if isinstance(target, ast.Name) and not self.is_seen(target):
-            touch = ast.Expr(called("touch", named(target.id)))
-            return [touch, ast.AugAssign(target, node.op, value)]
+        sign = ast.Constant(type(node.op).__name__)
         made: list[ast.stmt] = []
+        if isinstance(target, ast.Name) and not self.is_seen(target):
+            result = called("operate_in_place", sign, named(target.id), value)
+            return [ast.Assign([target], result)]
         if isinstance(target, ast.Attribute):
             target = ast.Attribute(self._keep(target.value, made), target.attr, ast.Store())
         elif isinstance(target, ast.Subscript):
             owner = self._keep(target.value, made)
             target = ast.Subscript(owner, self._keep(target.slice, made), ast.Store())
-        name = self.temporary()
         read = self.expression(loading(target))
-        made.append(ast.Assign([ast.Name(name, ast.Store())], read))
-        made.append(ast.Expr(called("touch", named(name))))
-        made.append(ast.AugAssign(ast.Name(name, ast.Store()), node.op, value))
-        made.append(self.store(target, named(name)))
-        return made
+        result = called("operate_in_place", sign, read, value)
+        return [*made, self.store(target, result)]
 
     def _keep(self, node: ast.expr, made: list[ast.stmt]) -> ast.expr:
         """Return a name for the value of an expression that is to be evaluated once."""
@@ -388,6 +399,17 @@ def _is_cached(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def _home(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[ast.expr, ast.expr]:
     return module_names(), ast.Constant(node.name)
+
+
+def _only_binds(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Tell whether a definition that has been rewritten calls nothing."""
+    if node.decorator_list:
+        return False
+    if isinstance(node, ast.ClassDef):
+        return not (node.bases or node.keywords) and all(map(_only_defines, node.body))
+    given = node.args
+    defaults = *given.defaults, *(one for one in given.kw_defaults if one is not None)
+    return all(isinstance(one, ast.Name | ast.Constant) for one in defaults)
 
 
 def _only_defines(node: ast.stmt) -> bool:

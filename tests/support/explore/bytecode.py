@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from types import CodeType, FrameType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, Protocol
 
@@ -268,7 +269,11 @@ class _Tracer:
         return self._bytecode
 
     def _places_of(self, code: CodeType) -> frozenset[int]:
-        return frozenset(one.offset for one in dis.get_instructions(code) if not self._own(one))
+        every = [*dis.get_instructions(code)]
+        places = frozenset(one.offset for one in every if not self._own(one))
+        # C may call a function that touches nothing, and another thread goes on meanwhile.
+        resumed = pairwise(every)
+        return places or frozenset(one.offset for last, one in resumed if last.opname == "RESUME")
 
     def _own(self, one: dis.Instruction) -> bool:
         """Tell whether no other thread can see a bytecode, or change what it finds."""

@@ -77,18 +77,20 @@ class ConstructProgram:
     is_coroutine: bool
 
 
-def random_threads(seed: int) -> ConstructProgram:
-    """Draw a program of two threads."""
-    return _drawn(random.Random(seed), _PROGRAM, turns=False)
+def random_threads(seed: int, constructs: Sequence[Construct] = CONSTRUCTS) -> ConstructProgram:
+    """Draw a program of two threads, of these constructs."""
+    return _drawn(random.Random(seed), _PROGRAM, constructs, turns=False)
 
 
 def random_tasks(seed: int) -> ConstructProgram:
     """Draw a program of two tasks; its function `program` is a coroutine."""
-    return _drawn(random.Random(seed), _TASKS, turns=True)
+    return _drawn(random.Random(seed), _TASKS, CONSTRUCTS, turns=True)
 
 
-def _drawn(draw: random.Random, program: str, *, turns: bool) -> ConstructProgram:
-    drawn = draw.sample(CONSTRUCTS, draw.choice((1, 1, 2)))
+def _drawn(
+    draw: random.Random, program: str, constructs: Sequence[Construct], *, turns: bool
+) -> ConstructProgram:
+    drawn = draw.sample(constructs, draw.choice((1, 1, 2)))
     rows = [_renamed(row, f"_{number}") for number, row in enumerate(drawn)]
     always = draw.random() < 0.2
     declares = "\n".join(row.declares for row in rows)

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
 from queue import Queue
+from typing import Never
 
 total = 0
 
@@ -305,6 +306,35 @@ def a_list_that_is_sorted(note: Callable[[tuple[int, int]], None]) -> Callable[[
         _together(look, lambda: numbers.sort(key=key))
 
     return sorts
+
+
+class Guarded(dict[str, int]):
+    """Who goes through it has to hold its lock, which the model checker does not."""
+
+    def __init__(self, lock: threading.Lock) -> None:
+        super().__init__(a=1)
+        self.lock = lock
+
+    def values(self) -> Never:
+        raise NotImplementedError
+
+    def items(self) -> Never:
+        raise NotImplementedError
+
+    def __iter__(self) -> Never:
+        raise NotImplementedError
+
+    def add(self) -> None:
+        with self.lock:
+            super().__setitem__("a", super().__getitem__("a") + 1)
+
+
+guarded = Guarded(threading.Lock())
+
+
+def right_container_whose_methods_raise() -> None:
+    _both(guarded.add)
+    assert guarded["a"] == 3
 
 
 def right_with_a_lock() -> None:

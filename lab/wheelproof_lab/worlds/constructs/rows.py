@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
+from wheelproof_lab.worlds.constructs.between import BETWEEN
 from wheelproof_lab.worlds.constructs.construct import Construct
 from wheelproof_lab.worlds.constructs.grammar import GRAMMAR
 from wheelproof_lab.worlds.constructs.library import LIBRARY
 from wheelproof_lab.worlds.constructs.special import SPECIAL
 from wheelproof_lab.worlds.constructs.state import STATE
 
-CONSTRUCTS: tuple[Construct, ...] = (*STATE, *GRAMMAR, *SPECIAL, *LIBRARY)
+CONSTRUCTS: tuple[Construct, ...] = (*STATE, *GRAMMAR, *SPECIAL, *BETWEEN, *LIBRARY)
 
 _OLD = "Python's parser no longer makes it"
 WITHOUT_A_ROW: Mapping[str, str] = {

@@ -1,0 +1,207 @@
+"""What rewritten code does with containers and iterators: by key, as a whole, one by one."""
+
+import operator
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from types import FunctionType, GeneratorType
+from typing import TypeAlias, TypeVar, cast
+
+from wheelproof_explore.instrument.accesses import KEYED, Seeing, label_of
+from wheelproof_explore.instrument.calls import NO_ITEMS, Calls
+from wheelproof_explore.instrument.outside import CONTAINERS, LOOKING_METHODS, Effect, parts_of
+from wheelproof_explore.patched.primitives import running
+from wheelproof_explore.runtime.accesses import Accesses
+from wheelproof_explore.runtime.runtime import ControlledRuntime
+
+Container = dict[object, object]
+"""Any object that has items."""
+_BY_KEY = frozenset(("get", "pop", "setdefault"))
+
+_T = TypeVar("_T")
+_Sent: TypeAlias = Generator[object, object, object]
+
+
+class Items:
+    """The part of the functions that rewritten code calls which is about items."""
+
+    def __init__(self, seeing: Seeing, calls: Calls) -> None:
+        self._seeing = seeing
+        self._access = seeing.access
+        self._calls = calls
+
+    def item(self, container: Container, key: object) -> object:
+        """Return an item; a defaultdict may make it."""
+        makes = issubclass(type(container), defaultdict) and self._may_lack(container, key)
+        return self._by_key(operator.getitem, container, key, writes=makes)
+
+    def _by_key(
+        self,
+        function: Callable[..., _T],
+        container: Container,
+        key: object,
+        *given: object,
+        writes: bool = False,
+        resizes: bool = False,
+    ) -> _T:
+        """Make an access of an item, which may run code: that of a key, or of a class of C."""
+        if running() is None:
+            return function(container, key, *given)
+        if self._calls.is_special(container, f"__{function.__name__}__"):
+            effect = Effect.WRITES if writes else Effect.READS_ALL
+            look = partial(self._calls.touch, (container,), effect)
+        else:
+            look = partial(self._item, container, key, write=writes, resized=resizes)
+        return self._calls.behind(look, function, container, key, *given)
+
+    def _may_lack(self, container: Container, key: object) -> bool:
+        """Tell whether a key may be absent: before a step is made, others may still remove it."""
+        return self._seeing.steps or key not in container
+
+    def set_item(self, value: object, container: Container, key: object) -> None:
+        """Store an item."""
+        new = type(container) in KEYED and key not in container
+        self._by_key(operator.setitem, container, key, value, writes=True, resizes=new)
+
+    def delete_item(self, container: Container, key: object) -> None:
+        """Remove an item."""
+        self._by_key(operator.delitem, container, key, writes=True, resizes=True)
+
+    def contains(self, value: object, container: Container) -> bool:
+        """Tell whether a value is among the items."""
+        return self._by_key(operator.contains, container, value)
+
+    def look(self, value: object) -> object:
+        """Return a value that is asked whether it is true."""
+        self._look(value)
+        return value
+
+    def _look(self, value: object) -> Accesses:
+        if self._calls.is_special(value, "__iter__"):
+            return self._calls.touch((value,), Effect.READS)
+        return self._whole(value, write=False)
+
+    def items(self, value: Iterable[object]) -> Iterable[object]:
+        """Return what a star makes of a value: what is not a container of C is gone through."""
+        if self._calls.is_special(value, "__iter__"):
+            return self._calls.behind(partial(self._look, value), list[object], value)
+        self._look(value)
+        return value
+
+    def pairs(self, value: Container) -> Container:
+        """Return what two stars make of a value."""
+        if self._calls.is_special(value, "__getitem__") and hasattr(value, "keys"):
+            look = partial(self._calls.touch, (value,), Effect.READS_ALL)
+            return self._calls.behind(look, dict[object, object], value)
+        self._look(value)
+        return value
+
+    def unpacked(self, value: Iterable[object], most: int | None) -> Iterable[object]:
+        """Return the items that are unpacked into so many targets, and one more if there is one."""
+        if self._calls.is_special(value, "__iter__") and hasattr(type(value), "__iter__"):
+            first = iter(value) if most is None else islice(value, most + 1)
+            return self._calls.behind(partial(self._look, value), list[object], first)
+        self._look(value)
+        return value
+
+    def delegated(self, value: Iterable[object]) -> Iterable[object]:
+        """Return what `yield from` goes through; a generator is also sent what it is to get."""
+        if running() is None or type(value) is not GeneratorType:
+            return self.iter(value)
+        return self._delegated(cast("_Sent", value))
+
+    def _delegated(self, generator: _Sent) -> _Sent:
+        resume: Callable[[], object] = partial(next, generator)
+        look = partial(self._calls.touch, (generator,), Effect.WRITES)
+        while True:
+            try:
+                element = self._calls.behind(look, resume)
+            except StopIteration as end:
+                return cast("object", end.value)
+            try:
+                sent = yield element
+            except GeneratorExit:
+                generator.close()
+                raise
+            except BaseException as error:
+                resume = partial(generator.throw, error)
+            else:
+                resume = partial(generator.send, sent)
+
+    def iter(self, value: Iterable[object]) -> Iterable[object]:
+        """Return what a loop goes through."""
+        if running() is None or type(value) in NO_ITEMS:
+            return value
+        return self._elements(value)
+
+    def new(self, container: object) -> object:
+        """Return a container that has just been made."""
+        self._seeing.made(container)
+        return container
+
+    def _item(
+        self, container: object, key: object, *, write: bool, resized: bool = False
+    ) -> Accesses:
+        runtime, kind = _running_with(container), type(container)
+        if runtime is None:
+            return ()
+        label = None if self._seeing.steps or kind not in KEYED else label_of(key)
+        if label is None:
+            return self._whole(container, write=write)
+        self._access(container, kind.__name__, label, write=write)
+        thread = runtime.current
+        if resized and thread is not None:
+            # Two threads may add or remove different keys; a look at all keys conflicts with both.
+            own = f" {thread.number}"
+            self._access(container, f"the keys of a {kind.__name__}", own, write=True)
+        return ()
+
+    def _whole(self, container: object, *, write: bool) -> Accesses:
+        runtime, kind = _running_with(container), type(container)
+        if runtime is None:
+            return ()
+        if self._seeing.steps:
+            return self._access(container, kind.__name__, "", write=write)
+        self._seeing.whole(container, write=write)
+        return ()
+
+    def _call(self, container: Container, name: str, /, *given: object, **named: object) -> object:
+        if name in _BY_KEY and type(container) in KEYED and given:
+            lacks = self._may_lack(container, given[0])
+            writes = name == "pop" or (name == "setdefault" and lacks)
+            look = partial(self._item, container, given[0], write=writes, resized=writes)
+        else:
+            look = partial(self._whole, container, write=name not in LOOKING_METHODS)
+        method: Callable[..., object] = getattr(container, name)
+        return self._calls.behind(look, method, *given, **named)
+
+    def _elements(self, container: Iterable[object]) -> Iterator[object]:
+        """Go through a container or an iterator: each look for an element reads it, in one step."""
+        iterator = iter(container)
+        is_own = type(getattr(type(iterator), "__next__", None)) is FunctionType
+        looked = -2
+
+        def look() -> Accesses:
+            nonlocal looked
+            runtime = running()
+            # For the data race search one look is enough until there is another step.
+            if runtime is None or is_own or not (self._seeing.steps or runtime.event != looked):
+                return ()
+            looked = runtime.event
+            return self._seeing.touch(
+                (part, write or part[0] is iterator)
+                for part, write in parts_of(iterator, everything=False)
+            )
+
+        while True:
+            try:
+                element = self._calls.behind(look, next, iterator)
+            except StopIteration:
+                return
+            yield element
+
+
+def _running_with(value: object) -> ControlledRuntime | None:
+    """Return the runtime of the running thread, if the value is a container."""
+    return running() if issubclass(type(value), CONTAINERS) else None
