@@ -172,6 +172,11 @@ class _Run:
         if to is not running:
             sys.call_tracing(self._switch, (to,))
 
+    def called(self) -> None:
+        """Forget where the running thread is: another frame may have the number of one before."""
+        if self.running is not None:
+            self.running.place = 0, -1
+
     def wait(self, until: Callable[[], bool]) -> None:
         """Keep the running thread from going on before `until` holds."""
         running = self.running
@@ -258,6 +263,7 @@ class _Tracer:
         if code.co_filename not in self._files or code is self._program:
             # The main thread only starts the others and waits for them.
             return None
+        _Run.current.called()
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if code not in self._places:
             self._places[code] = self._places_of(code)

@@ -1,0 +1,248 @@
+"""Released packages that go wrong when threads share one of their objects.
+
+Each docstring says how. `python -m wheelproof_lab corpus` installs the releases and runs them all.
+"""
+
+import functools
+import sqlite3
+import threading
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+from unittest.mock import patch
+
+
+def _together(*actions: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=action) for action in actions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def zict_lru_evicts_too_many() -> None:
+    """Two threads add a key to a full cache; each evicts one key more than is needed."""
+    cache = import_module("zict").LRU(1, {})
+    _together(lambda: cache.update(a=1), lambda: cache.update(b=2))
+    assert len(cache) == 1, f"a cache of one place keeps {len(cache)} keys"
+
+
+def zict_setdefault() -> None:
+    """setdefault is two steps, each with the lock: two threads are both given their own value."""
+    cache = import_module("zict").LRU(9, {})
+    got: list[int] = []
+
+    def ask(value: int) -> None:
+        got.append(cache.setdefault("key", value))
+
+    _together(lambda: ask(1), lambda: ask(2))
+    assert got[0] == got[1], f"one key, two values: {got}"
+
+
+def limits_two_hits_pass() -> None:
+    """The first hit of a key forgets the hit that another thread has just counted."""
+    limits = import_module("limits")
+    storage = limits.storage.MemoryStorage()
+    limiter = limits.strategies.FixedWindowRateLimiter(storage)
+    item = limits.RateLimitItemPerHour(1)
+    passed: list[bool] = []
+
+    def hit() -> None:
+        passed.append(limiter.hit(item, "user"))
+
+    _together(hit, hit)
+    storage.timer.cancel()
+    assert sum(passed) < 2, f"{sum(passed)} hits passed a limit of one"
+
+
+def limits_both_hits_refused() -> None:
+    """Two hits are counted before either looks at the count: a limit of one passes none."""
+    limits = import_module("limits")
+    storage = limits.storage.MemoryStorage()
+    limiter = limits.strategies.FixedWindowRateLimiter(storage)
+    item = limits.RateLimitItemPerHour(1)
+    passed: list[bool] = []
+
+    def hit() -> None:
+        passed.append(limiter.hit(item, "user"))
+
+    _together(hit, hit)
+    storage.timer.cancel()
+    assert any(passed), "a limit of one refused both of two hits"
+
+
+def cached_property_deadlock() -> None:
+    """One lock for all instances: properties that read each other, of other objects, deadlock."""
+
+    class Left:
+        def __init__(self, right: "Right | None" = None) -> None:
+            self.right = right
+
+        @functools.cached_property
+        def value(self) -> int:
+            return self.right.value if self.right else 1
+
+    class Right:
+        def __init__(self, left: Left | None = None) -> None:
+            self.left = left
+
+        @functools.cached_property
+        def value(self) -> int:
+            return self.left.value if self.left else 1
+
+    _together(lambda: Left(Right()).value, lambda: Right(Left()).value)
+
+
+def http_client_version() -> None:
+    """version() changes the shared client: a request goes to the version of another thread."""
+    client = import_module("python_http_client").Client(host="http://host")
+    urls: list[str] = []
+
+    def send(_opener: object, request: urllib.request.Request, timeout: object = None) -> None:
+        urls.append(request.full_url)
+        raise ConnectionError(timeout)
+
+    def get(version: int) -> None:
+        with suppress(ConnectionError):
+            client.version(version).mail.get(query_params={"want": version})
+
+    with patch.object(urllib.request.OpenerDirector, "open", send):
+        _together(lambda: get(2), lambda: get(3))
+    assert sorted(urls) == ["http://host/v2/mail?want=2", "http://host/v3/mail?want=3"], urls
+
+
+def http_client_headers() -> None:
+    """Two requests of one client, each with a token of its own: one goes out with the other's."""
+    module = import_module("python_http_client.client")
+    sent: dict[str, str] = {}
+
+    class Client(module.Client):  # type: ignore[misc, name-defined]
+        def _make_request(
+            self, _opener: object, request: urllib.request.Request, timeout: object = None
+        ) -> None:
+            del timeout
+            sent[request.full_url] = request.headers["Token"]
+            raise ConnectionError
+
+    def get(user: str) -> None:
+        try:
+            client.get(request_headers={"Token": user}, query_params={"user": user})
+        except ConnectionError:
+            return
+
+    client = Client("http://host")
+    _together(lambda: get("a"), lambda: get("b"))
+    assert sent == {f"http://host?user={user}": user for user in "ab"}, sent
+
+
+def expiringdict_setdefault() -> None:
+    """setdefault is not one step: two threads are both given their own value."""
+    cache = import_module("expiringdict").ExpiringDict(max_len=9, max_age_seconds=3600)
+    got: list[int] = []
+    _together(
+        lambda: got.append(cache.setdefault("key", 1)),
+        lambda: got.append(cache.setdefault("key", 2)),
+    )
+    assert got[0] == got[1], f"one key, two values: {got}"
+
+
+def circuitbreaker_lost_failure() -> None:
+    """Two failures at once are counted as one, so the circuit stays closed."""
+    breaker = import_module("circuitbreaker").CircuitBreaker(failure_threshold=2)
+
+    def fail() -> None:
+        try:
+            with breaker:
+                raise OSError
+        except OSError:
+            return
+
+    _together(fail, fail)
+    assert breaker.opened, f"two failures, counted {breaker.failure_count}"
+
+
+def pybreaker_false_notice() -> None:
+    """Reading the state while the circuit opens tells the listeners that it closed again."""
+    pybreaker = import_module("pybreaker")
+    told: list[str] = []
+
+    class Listener(pybreaker.CircuitBreakerListener):  # type: ignore[misc, name-defined]
+        def state_change(self, cb: object, old: object, new: Any) -> None:
+            del cb, old
+            told.append(new.name)
+
+    breaker = pybreaker.CircuitBreaker(listeners=[Listener()])
+    _together(breaker.open, lambda: breaker.state)
+    assert told == ["open"], f"the circuit opened once, the listener was told {told}"
+
+
+def pykka_ask_unanswered() -> None:
+    """A question that comes just after a stopping actor emptied its inbox is never answered."""
+    pykka = import_module("pykka")
+
+    class Actor(pykka.ThreadingActor):  # type: ignore[misc, name-defined]
+        def on_receive(self, message: object) -> object:
+            return message
+
+    actor = Actor.start()
+
+    def ask() -> None:
+        try:
+            actor.ask("hello")
+        except pykka.ActorDeadError:
+            return
+
+    _together(ask, lambda: actor.stop(block=False))
+
+
+def pyrate_limiter_two_buckets() -> None:
+    """Two first calls each make a bucket for one name: both pass, or the wrong lock is released."""
+    pyrate = import_module("pyrate_limiter")
+    limiter = pyrate.Limiter(pyrate.RequestRate(1, 3600))
+    results: list[str] = []
+
+    def acquire() -> None:
+        try:
+            limiter.try_acquire("name")
+            results.append("passed")
+        except pyrate.BucketFullException:
+            results.append("full")
+        except RuntimeError as error:
+            results.append(str(error))
+
+    _together(acquire, acquire)
+    assert sorted(results) == ["full", "passed"], results
+
+
+def watchdog_emitter_not_started() -> None:
+    """A path that is scheduled while the observer starts is never watched."""
+    api = import_module("watchdog.observers.api")
+    handler = import_module("watchdog.events").FileSystemEventHandler()
+
+    class Emitter(api.EventEmitter):  # type: ignore[misc, name-defined]
+        def run(self) -> None:
+            return
+
+    observer = api.BaseObserver(Emitter)
+    _together(observer.start, lambda: observer.schedule(handler, "."))
+    started = [emitter.ident is not None for emitter in observer.emitters]
+    observer.stop()
+    observer.join()
+    assert started == [True], "the observer runs, the emitter was never started"
+
+
+def dbutils_shared_connection_gone() -> None:
+    """A thread waits for a shared connection that is closed, and pops from an empty list."""
+    pool = import_module("dbutils.pooled_db").PooledDB(
+        sqlite3, maxshared=1, blocking=True, database=":memory:", check_same_thread=False
+    )
+
+    def work() -> None:
+        connection = pool.connection()
+        connection.begin()
+        connection.close()
+
+    _together(work, work)
+    pool.close()

@@ -1,0 +1,243 @@
+"""The defects of released packages, and of Python's own library, that the table tells of."""
+
+from dataclasses import dataclass
+
+PYTHON = "CPython"
+"""The package whose release is that of the interpreter."""
+NEWEST = "the newest release has it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defect:
+    """A defect of the release `broken`; the program `name` of a file of the corpus shows it.
+
+    `mended` is the first release without it that was tried, or `why_not_mended` says why there is
+    none. `instrument` are the packages whose state is seen, beside locks and turns. `reported` is
+    where it was reported, empty if nowhere that we know of.
+    """
+
+    name: str
+    package: str
+    broken: str
+    what: str
+    instrument: tuple[str, ...] = ("none",)
+    mended: str = ""
+    why_not_mended: str = ""
+    reported: str = ""
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is one of Python's own library."""
+        return self.package == PYTHON
+
+
+TASKS: tuple[Defect, ...] = (
+    Defect(
+        name="anyio_lock_cancelled",
+        package="anyio",
+        broken="4.13.0",
+        mended="4.14.0",
+        what="after a cancelled waiter nobody gets the free lock",
+        reported="agronholm/anyio#1145",
+    ),
+    Defect(
+        name="anyio_semaphore_cancelled",
+        package="anyio",
+        broken="4.13.0",
+        mended="4.14.0",
+        what="after a cancelled waiter nobody gets the free place",
+        reported="agronholm/anyio#1145",
+    ),
+    Defect(
+        name="anyio_limiter_exceeded",
+        package="anyio",
+        broken="4.13.0",
+        mended="4.14.2",
+        what="two tasks hold the only token",
+        reported="agronholm/anyio#1170",
+    ),
+    Defect(
+        name="anyio_limiter_cancelled",
+        package="anyio",
+        broken="4.9.0",
+        mended="4.16.0",
+        what="a token given to a cancelled waiter is lost",
+        reported="agronholm/anyio#947",
+    ),
+    Defect(
+        name="anyio_condition_cancelled",
+        package="anyio",
+        broken="4.12.1",
+        mended="4.13.0",
+        what="a notification given to a cancelled waiter is lost",
+        reported="agronholm/anyio#1075",
+    ),
+    Defect(
+        name="asyncio_condition_cancelled",
+        package=PYTHON,
+        broken="3.11",
+        mended="3.13",
+        what="a notification given to a cancelled waiter is lost",
+        reported="python/cpython#112202",
+    ),
+    Defect(
+        name="fair_rlock_two_owners",
+        package="fair-async-rlock",
+        broken="1.0.6",
+        mended="1.0.7",
+        what="two tasks hold the lock",
+        reported="Joshuaalbert/FairAsyncRLock#17",
+    ),
+    Defect(
+        name="fair_rlock_cancelled",
+        package="fair-async-rlock",
+        broken="1.0.5",
+        mended="1.0.7",
+        what="a lock given to a cancelled waiter is never free again",
+        reported="Joshuaalbert/FairAsyncRLock#14",
+    ),
+    Defect(
+        name="aiorwlock_reader_cancelled",
+        package="aiorwlock",
+        broken="1.5.0",
+        mended="1.5.1",
+        what="after a cancelled reader nobody may write",
+        reported="aio-libs/aiorwlock#400",
+    ),
+    Defect(
+        name="aiorwlock_writer_cancelled",
+        package="aiorwlock",
+        broken="1.5.0",
+        mended="1.5.1",
+        what="after a cancelled writer nobody may read",
+        reported="aio-libs/aiorwlock#400",
+    ),
+    Defect(
+        name="aiorwlock_two_writers",
+        package="aiorwlock",
+        broken="1.1.0",
+        mended="1.2.0",
+        what="two writers at once",
+        reported="aio-libs/aiorwlock#235",
+    ),
+)
+"""Those of tasks.py."""
+
+THREADS: tuple[Defect, ...] = (
+    Defect(
+        name="zict_lru_evicts_too_many",
+        package="zict",
+        broken="3.0.0",
+        why_not_mended=NEWEST,
+        what="two threads evict one key too many",
+        instrument=("zict",),
+    ),
+    Defect(
+        name="zict_setdefault",
+        package="zict",
+        broken="3.0.0",
+        why_not_mended=NEWEST,
+        what="one key has two values",
+        reported="dask/zict#99",
+    ),
+    Defect(
+        name="limits_two_hits_pass",
+        package="limits",
+        broken="5.8.0",
+        why_not_mended=NEWEST,
+        what="two hits pass a limit of one",
+        instrument=("limits",),
+    ),
+    Defect(
+        name="limits_both_hits_refused",
+        package="limits",
+        broken="5.8.0",
+        why_not_mended=NEWEST,
+        what="a limit of one passes none of two hits",
+        instrument=("limits",),
+    ),
+    Defect(
+        name="cached_property_deadlock",
+        package=PYTHON,
+        broken="3.11",
+        mended="3.12",
+        what="two properties that read each other deadlock",
+        instrument=(),
+        reported="python/cpython#87634",
+    ),
+    Defect(
+        name="http_client_version",
+        package="python-http-client",
+        broken="3.3.7",
+        why_not_mended=NEWEST,
+        what="a request goes to the version of another thread",
+        instrument=("python_http_client",),
+    ),
+    Defect(
+        name="http_client_headers",
+        package="python-http-client",
+        broken="3.3.7",
+        why_not_mended=NEWEST,
+        what="a request goes out with the token of another one",
+        instrument=("python_http_client",),
+    ),
+    Defect(
+        name="expiringdict_setdefault",
+        package="expiringdict",
+        broken="1.2.2",
+        why_not_mended=NEWEST,
+        what="one key has two values",
+    ),
+    Defect(
+        name="circuitbreaker_lost_failure",
+        package="circuitbreaker",
+        broken="2.1.3",
+        why_not_mended=NEWEST,
+        what="two failures are counted as one",
+        instrument=("circuitbreaker",),
+    ),
+    Defect(
+        name="pybreaker_false_notice",
+        package="pybreaker",
+        broken="1.4.1",
+        why_not_mended=NEWEST,
+        what="listeners are told that an open circuit closed",
+        instrument=("pybreaker",),
+    ),
+    Defect(
+        name="pykka_ask_unanswered",
+        package="pykka",
+        broken="4.5.0",
+        why_not_mended=NEWEST,
+        what="a question to a stopping actor is never answered",
+    ),
+    Defect(
+        name="pyrate_limiter_two_buckets",
+        package="pyrate-limiter",
+        broken="2.10.0",
+        why_not_mended="later versions have no such buckets",
+        what="two first calls make two buckets",
+        instrument=("pyrate_limiter",),
+        reported="vutran1710/PyrateLimiter#108",
+    ),
+    Defect(
+        name="watchdog_emitter_not_started",
+        package="watchdog",
+        broken="6.0.0",
+        why_not_mended=NEWEST,
+        what="a path scheduled while the observer starts is not watched",
+        instrument=("watchdog",),
+        reported="gorakhargosh/watchdog#1044",
+    ),
+    Defect(
+        name="dbutils_shared_connection_gone",
+        package="DBUtils",
+        broken="3.1.2",
+        mended="3.2.0",
+        what="a waiter pops from an empty list of connections",
+    ),
+)
+"""Those of threads.py."""
+
+DEFECTS = {"tasks": TASKS, "threads": THREADS}
+"""All of them, by the name of the file with their programs."""

@@ -1,0 +1,112 @@
+"""A program of the corpus under frontrun: `frontrun_side FILE FUNCTION SECONDS`.
+
+frontrun wants to start the threads itself, between a set-up and an invariant. So a program stops
+where it would start its threads, and goes on in the invariant. The last word that is printed is the
+number of executions and how they ended.
+"""
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+_Actions = tuple[Callable[[], object], ...]
+
+
+class _Greenlet(Protocol):
+    """What is used of a greenlet; the package has no types of its own."""
+
+    parent: "_Greenlet"
+
+    def switch(self, *args: object) -> object: ...
+
+
+class _Explore(Protocol):
+    """What is used of frontrun; it has no types of its own."""
+
+    def __call__(
+        self,
+        *,
+        setup: Callable[[], object],
+        workers: Sequence[Callable[[object], None]],
+        invariant: Callable[[object], bool],
+        stop_on_first: bool,
+        preemption_bound: None,
+        detect_io: bool,
+        max_executions: int,
+        total_timeout: float,
+        reproduce_on_failure: int,
+    ) -> object: ...
+
+
+class _Execution:
+    """One execution of the program, stopped where it would start its threads."""
+
+    def __init__(self, program: Callable[[], None]) -> None:
+        self.body = _new(program)
+        self.failed = False
+        made = self.body.switch()
+        self.actions: _Actions = made if isinstance(made, tuple) else ()
+
+    def act(self, number: int) -> None:
+        """Be one of the threads."""
+        try:
+            self.actions[number]()
+        except Exception:
+            self.failed = True
+
+    def ends_well(self) -> bool:
+        """Go on behind the threads, and tell whether nothing failed."""
+        self.body.parent = _current()
+        try:
+            self.body.switch()
+        except Exception:
+            return False
+        return not self.failed
+
+
+_GREENLETS = importlib.import_module("greenlet")
+_new: Callable[[Callable[[], None]], _Greenlet] = _GREENLETS.greenlet
+_current: Callable[[], _Greenlet] = _GREENLETS.getcurrent
+
+
+def _stop_where_threads_start(*actions: Callable[[], object]) -> None:
+    _current().parent.switch(actions)
+
+
+def main(file: str, name: str, seconds: float) -> None:
+    """Explore a program for so long, and print what was found."""
+    module = importlib.import_module(file)
+    vars(module)["_together"] = _stop_where_threads_start
+    program: Callable[[], None] = vars(module)[name]
+    explore: _Explore = importlib.import_module("frontrun").explore
+
+    def worker(number: int) -> Callable[[object], None]:
+        def act(state: object) -> None:
+            assert isinstance(state, _Execution)
+            state.act(number)
+
+        return act
+
+    def invariant(state: object) -> bool:
+        assert isinstance(state, _Execution)
+        return state.ends_well()
+
+    found = explore(
+        setup=lambda: _Execution(program),
+        workers=[worker(number) for number in range(len(_Execution(program).actions))],
+        invariant=invariant,
+        stop_on_first=True,
+        preemption_bound=None,
+        detect_io=False,
+        max_executions=1_000_000,
+        total_timeout=seconds,
+        reproduce_on_failure=0,
+    )
+    executions: int = getattr(found, "num_explored", 0)
+    holds: bool | None = getattr(found, "property_holds", None)
+    print(f"{executions}:{'failed' if holds is False else 'passed'}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], float(sys.argv[3]))
