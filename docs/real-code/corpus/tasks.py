@@ -6,6 +6,7 @@ Each docstring says how. `python -m wheelproof_lab corpus` installs the releases
 import asyncio
 from importlib import import_module
 from typing import Any
+from unittest.mock import AsyncMock, Mock, patch
 
 
 async def _use(lock: Any) -> None:
@@ -163,3 +164,65 @@ async def aiorwlock_two_writers() -> None:
             inside -= 1
 
     await asyncio.gather(write(), write(), write())
+
+
+async def redis_connect_cancelled() -> None:
+    """A task is cancelled while it connects: it waits for ever for a lock that it holds itself."""
+    redis = import_module("redis.asyncio")
+
+    class Connection(redis.Connection):  # type: ignore[misc, name-defined]
+        async def connect(self) -> None:
+            await asyncio.sleep(0)
+
+        async def can_read_destructive(self) -> bool:
+            return False
+
+    pool = redis.BlockingConnectionPool(1, timeout=None, connection_class=Connection)
+    task = asyncio.create_task(pool.get_connection("GET"))
+    await asyncio.sleep(0)
+    task.cancel()
+    results = await asyncio.gather(task, return_exceptions=True)
+    if isinstance(results[0], BaseException):
+        await pool.get_connection("GET")
+
+
+async def redis_anothers_answer() -> None:
+    """A task is cancelled while it waits for its answer: the next command is given that answer."""
+    redis = import_module("redis.asyncio")
+    tasks: list[asyncio.Task[None]] = []
+
+    async def answer(reader: asyncio.StreamReader, command: list[bytes]) -> None:
+        await asyncio.sleep(0)
+        reader.feed_data(b"$" + b"".join(command).split(b"$")[-1])
+
+    async def connect(**_options: object) -> tuple[asyncio.StreamReader, Mock]:
+        reader, writer = asyncio.StreamReader(), Mock(drain=AsyncMock(), wait_closed=AsyncMock())
+        writer.transport.get_extra_info.return_value = None
+        writer.writelines = lambda data: tasks.append(asyncio.create_task(answer(reader, data)))
+        return reader, writer
+
+    with patch("asyncio.open_connection", connect):
+        client = redis.Redis(max_connections=1)
+        task = asyncio.create_task(client.get("a"))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        got = await client.get("b")
+    assert got == b"b", f"asked for b, got {got}"
+
+
+async def asyncio_wait_for_cancelled() -> None:
+    """An item comes at the moment at which the task that waits for it is cancelled."""
+    queue: asyncio.Queue[int] = asyncio.Queue()
+
+    async def take() -> int:
+        return await asyncio.wait_for(queue.get(), 5)
+
+    async def put() -> None:
+        queue.put_nowait(1)
+
+    task, putting = asyncio.create_task(take()), asyncio.create_task(put())
+    await asyncio.sleep(0)
+    promised = task.cancel()
+    await asyncio.wait([task, putting])
+    assert task.cancelled() or not promised, "cancel() answered True, and the task went on"

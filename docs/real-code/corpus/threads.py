@@ -9,6 +9,7 @@ import threading
 import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 from unittest.mock import patch
@@ -246,3 +247,77 @@ def dbutils_shared_connection_gone() -> None:
 
     _together(work, work)
     pool.close()
+
+
+def dateutil_cached_rule() -> None:
+    """Whoever finishes a cached rule keeps its lock: another thread waits for it for ever."""
+    rrule = import_module("dateutil.rrule")
+    rule = rrule.rrule(rrule.DAILY, dtstart=datetime(2020, 1, 1), count=1, cache=True)
+    _together(lambda: list(rule), lambda: list(rule))
+
+
+def apscheduler_shutdown() -> None:
+    """A job that is due while the scheduler shuts down kills the thread of the scheduler."""
+    background = import_module("apscheduler.schedulers.background")
+    executor = import_module("apscheduler.executors.debug").DebugExecutor()
+    scheduler = background.BackgroundScheduler(timezone=UTC, executors={"default": executor})
+    scheduler.add_job(lambda: None, id="job")
+    scheduler.start()
+    scheduler.get_jobs()
+    scheduler.shutdown()
+
+
+def socketio_two_callbacks() -> None:
+    """The first two messages to a client, sent at once, get one number: a callback is lost."""
+    socketio = import_module("socketio")
+    server = socketio.Server(async_mode="threading")
+    sid = server.manager.connect("transport", "/")
+    called: list[str] = []
+
+    def emit(name: str) -> None:
+        server.emit("event", to=sid, callback=lambda: called.append(name))
+
+    with patch.object(server, "_send_packet", lambda _sid, packet: numbers.append(packet.id)):
+        numbers: list[int] = []
+        _together(lambda: emit("a"), lambda: emit("b"))
+    for number in numbers:
+        server.manager.trigger_callback(sid, number, [])
+    assert sorted(called) == ["a", "b"], f"both were acknowledged, called {called}"
+
+
+def urllib3_pool_closed() -> None:
+    """A manager drops the pool of a host that another thread has just been given, and closes it."""
+    urllib3 = import_module("urllib3")
+    manager = urllib3.PoolManager(num_pools=1, retries=False)
+
+    def request() -> None:
+        with suppress(urllib3.exceptions.NewConnectionError):
+            manager.request("GET", "http://a/")
+
+    with patch("urllib3.util.connection.create_connection", side_effect=OSError):
+        _together(request, lambda: manager.connection_from_host("b"))
+
+
+def kafka_callback_lost() -> None:
+    """A callback that is added while the future completes is never called."""
+    future = import_module("kafka.future").Future()
+    called: list[int] = []
+    _together(lambda: future.success(1), lambda: future.add_callback(called.append))
+    assert called == [1], f"the future succeeded, the callback was called {len(called)} times"
+
+
+def passlib_lazy_context() -> None:
+    """Two threads are the first to use a lazy context: one of them finds it half made."""
+    context = import_module("passlib.context").LazyCryptContext(["plaintext"])
+    _together(lambda: context.schemes(), lambda: context.schemes())
+
+
+def expiringdict_iteration() -> None:
+    """Each method locks the cache, iterating does not: it raises, if another thread adds."""
+    cache = import_module("expiringdict").ExpiringDict(max_len=10, max_age_seconds=100)
+    cache["a"] = 1
+
+    def add() -> None:
+        cache["b"] = 2
+
+    _together(add, lambda: [cache[key] for key in cache])

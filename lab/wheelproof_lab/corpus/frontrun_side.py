@@ -2,7 +2,7 @@
 
 frontrun wants to start the threads itself, between a set-up and an invariant. So a program stops
 where it would start its threads, and goes on in the invariant. The last word that is printed is the
-number of executions and how they ended.
+number of executions and how they ended; absent, if the program starts no threads itself.
 """
 
 import importlib
@@ -80,6 +80,10 @@ def main(file: str, name: str, seconds: float) -> None:
     vars(module)["_together"] = _stop_where_threads_start
     program: Callable[[], None] = vars(module)[name]
     explore: _Explore = importlib.import_module("frontrun").explore
+    actions = _Execution(program).actions
+    if not actions:
+        print("0:absent", flush=True)
+        return
 
     def worker(number: int) -> Callable[[object], None]:
         def act(state: object) -> None:
@@ -94,7 +98,7 @@ def main(file: str, name: str, seconds: float) -> None:
 
     found = explore(
         setup=lambda: _Execution(program),
-        workers=[worker(number) for number in range(len(_Execution(program).actions))],
+        workers=[worker(number) for number in range(len(actions))],
         invariant=invariant,
         stop_on_first=True,
         preemption_bound=None,

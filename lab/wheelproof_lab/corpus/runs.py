@@ -22,7 +22,7 @@ from wheelproof_spec.base.results.verdicts import Verdict
 FRONTRUN = "0.7.0"
 """The release of frontrun that the table compares with."""
 _RUN = re.compile(r"\(run (\d+)\)")
-_ENDING = re.compile(r"^(\d+):(failed|hangs|passed)$", re.MULTILINE)
+_ENDING = re.compile(r"^(\d+):(absent|failed|hangs|passed)$", re.MULTILINE)
 _SOONEST_S = 1.0
 """Others get at least this much time: an exploration may take less than they need to start."""
 _PATIENCE_S = 60.0
@@ -68,19 +68,24 @@ def found_by_stress(file: str, defect: Defect, seconds: float) -> int:
     It gets as much processor time, or one second. A repetition that hangs has failed.
     """
     words = ["-m", "wheelproof_lab.corpus.stress", file, defect.name]
-    return _ending([*words, str(max(seconds, _SOONEST_S))], defect)
+    return _ending([*words, str(max(seconds, _SOONEST_S))], defect) or 0
 
 
-def found_by_frontrun(file: str, defect: Defect, seconds: float) -> int:
-    """Give a program of threads to frontrun; return the execution that failed, 0 if none did."""
+def found_by_frontrun(file: str, defect: Defect, seconds: float) -> int | None:
+    """Give a program to frontrun; return the execution that failed, 0 if none did.
+
+    Return None for a program that does not start its threads itself.
+    """
     command = ["-m", "frontrun.cli", sys.executable, "-m", "wheelproof_lab.corpus.frontrun_side"]
     places = [_installed("frontrun", FRONTRUN)]
     return _ending([*command, file, defect.name, str(max(seconds, _SOONEST_S))], defect, places)
 
 
-def _ending(words: list[str], defect: Defect, places: list[Path] | None = None) -> int:
+def _ending(words: list[str], defect: Defect, places: list[Path] | None = None) -> int | None:
     _, said = _run(words, defect.package, defect.broken, places or [])
     found = _ENDING.search(said)
+    if found and found[2] == "absent":
+        return None
     return int(found[1]) if found and found[2] != "passed" else 0
 
 
