@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
@@ -140,10 +140,14 @@ def _explore_anew(
     seeing: Seeing,
 ) -> Exploration:
     """Explore, and begin again whenever a run changes what counts as a step."""
-    roster = False
+    roster, begin = False, time.monotonic()
     while True:
+        left = options
+        if options.max_seconds is not None:
+            spent = time.monotonic() - begin
+            left = replace(options, max_seconds=max(options.max_seconds - spent, 0.0))
         try:
-            return _explore(program, options, progress, seeing, roster=roster)
+            return _explore(program, left, progress, seeing, roster=roster)
         except RosterNeededError:
             roster = True
         except NewlySharedError:

@@ -312,6 +312,14 @@ def passlib_lazy_context() -> None:
     _together(lambda: context.schemes(), lambda: context.schemes())
 
 
+def filelock_two_singletons() -> None:
+    """Two threads ask for the singleton of a path: each makes one, and locks beside the other."""
+    module = import_module("filelock")
+    got: list[object] = []
+    _together(*[lambda: got.append(module.FileLock("path", is_singleton=True))] * 2)
+    assert got[0] is got[1], "one path, two singletons"
+
+
 def expiringdict_iteration() -> None:
     """Each method locks the cache, iterating does not: it raises, if another thread adds."""
     cache = import_module("expiringdict").ExpiringDict(max_len=10, max_age_seconds=100)

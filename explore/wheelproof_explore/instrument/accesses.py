@@ -5,7 +5,7 @@ An object that only one thread has reached makes no steps; the thread is remembe
 
 import inspect
 import sys
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import NoReturn, cast
@@ -24,6 +24,8 @@ from wheelproof_explore.runtime.runtime import ControlledRuntime, LoggedAccess
 KEYED = frozenset((dict, OrderedDict, defaultdict))
 """Containers whose keys are searched for data races one by one."""
 _FIELDS = (1 << 19) - 2
+_OFTEN = 8
+"""So many shared objects of a field, and all of them count as shared: each begins anew."""
 
 
 def label_of(key: object) -> str | None:
@@ -62,6 +64,10 @@ class Seeing:
         self.shared: set[int] = set()
         self._runtime: ControlledRuntime | None = None
         self._reached: dict[int, tuple[int, bool]] = {}
+        self._found = Counter[str]()
+        """How many objects of each field turned out to be shared."""
+        self._always: set[str] = set()
+        """Fields of which each access is a step: their objects have other numbers in each order."""
         self.active = False
         self.known: set[int] = set()
         """The identities of the codes that are rewritten."""
@@ -172,12 +178,16 @@ class Seeing:
         thread = runtime.current
         if thread is None or thread.aborted:
             return None
-        if number in self.shared:
+        if number in self.shared or (self._always and f"{name}{key}" in self._always):
             return number
         first, written = self._reached.setdefault(number, (thread.number, write))
         if first != thread.number and (written or write):
             self.shared.add(number)
-            _explore_anew(runtime, f"shares {name}{key}")
+            field = f"{name}{key}"
+            self._found[field] += 1
+            if self._found[field] >= _OFTEN:
+                self._always.add(field)
+            _explore_anew(runtime, f"shares {field}")
         if first == thread.number and write:
             self._reached[number] = first, True
         return None

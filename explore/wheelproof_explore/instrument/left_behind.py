@@ -22,7 +22,7 @@ from typing import cast
 
 from wheelproof_explore.instrument.loading import OWN, modules_seen
 
-_PYTHONS = frozenset(("collections", "functools", "queue", "types"))
+_PYTHONS = frozenset(("collections", "functools", "queue", "types", "weakref", "_weakrefset"))
 """Modules of the standard library whose objects are looked through like those of a program."""
 _Mapping = dict[object, object]
 

@@ -309,6 +309,14 @@ THREADS: tuple[Defect, ...] = (
         instrument=("passlib.context",),
     ),
     Defect(
+        name="filelock_two_singletons",
+        package="filelock",
+        broken="3.29.0",
+        mended="3.30.0",
+        what="one path has two singleton locks",
+        instrument=("filelock",),
+    ),
+    Defect(
         name="expiringdict_iteration",
         package="expiringdict",
         broken="1.2.2",

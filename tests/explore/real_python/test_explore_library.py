@@ -5,6 +5,7 @@ import importlib
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from wheelproof_explore import (
     every_interleaving,
     explore,
 )
+from wheelproof_explore.instrument import accesses
+from wheelproof_explore.runtime.runtime import ControlledRuntime
 from wheelproof_explore.verdicts import Verdict
 
 pytestmark = pytest.mark.slow
@@ -198,6 +201,10 @@ def test_what_a_loop_unpacks_is_seen() -> None:
         check(writes_between_two_looks)
 
 
+class _Counted:
+    count = 0
+
+
 class _Single:
     """A textbook singleton, and what the same mistake is called elsewhere."""
 
@@ -224,7 +231,19 @@ def _made(_key: str) -> object:
     return object()
 
 
-@pytest.mark.parametrize("get", [_Single.get, lambda: _load("a"), lambda: _made("a")])
+_WEAK: weakref.WeakValueDictionary[str, _Single] = weakref.WeakValueDictionary()
+
+
+def _known(key: str) -> object:
+    found = _WEAK.get(key)
+    if found is None:
+        found = _WEAK[key] = _Single()
+    return found
+
+
+@pytest.mark.parametrize(
+    "get", [_Single.get, lambda: _load("a"), lambda: _made("a"), lambda: _known("a")]
+)
 def test_what_the_first_run_leaves_behind_is_gone_in_the_next(get: Callable[[], object]) -> None:
     def two_get() -> None:
         got: list[object] = []
@@ -238,6 +257,38 @@ def test_what_the_first_run_leaves_behind_is_gone_in_the_next(get: Callable[[], 
     with pytest.raises(InterleavingError, match=r"got\[0\] is got\[1\]"):
         check(two_get)
     assert (_Single.instance, _CACHE, _made.cache_info().currsize) == (None, {}, 0)
+
+
+def test_many_shared_objects_of_a_field_begin_anew_a_few_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """filelock 4 was explored anew for ever: its objects have other numbers in each order."""
+    begun: list[str] = []
+    anew = vars(accesses)["_explore_anew"]
+
+    def counted(runtime: ControlledRuntime, reason: str) -> None:
+        begun.append(reason)
+        anew(runtime, reason)
+
+    monkeypatch.setattr(accesses, "_explore_anew", counted)
+
+    def shares_many() -> None:
+        lock, singles = threading.Lock(), [_Counted() for _ in range(30)]
+
+        def count() -> None:
+            with lock:
+                for single in singles:
+                    single.count += 1
+
+        threads = [threading.Thread(target=count) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert all(single.count == 2 for single in singles)
+
+    check(shares_many)
+    assert begun == ["shares _Counted.count"] * 8
 
 
 def test_a_module_that_a_run_imports_is_seen(
