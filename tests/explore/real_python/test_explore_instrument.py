@@ -125,6 +125,12 @@ def test_what_code_that_nobody_sees_does_behind_a_step_is_seen() -> None:
     assert seen == {(0, 2), (0, 0), (1, 0), (1, 2), (2, 2)}
 
 
+def test_a_list_is_shown_whole_while_another_thread_shows_it() -> None:
+    """A random program found it: greenlets are one thread to the C code of `repr`."""
+    result = explore(_program("lists_that_two_threads_show", _HERE, steps=True))
+    assert result.verdict() is Verdict.PASS
+
+
 def test_a_turn_and_a_thread_may_race() -> None:
     main = plain_tasks.race_of_a_turn_and_a_thread
     program = threading_program(main.__name__, main, [plain_tasks.__name__])

@@ -7,6 +7,7 @@ than the program's do, is one bytecode, as it is one step for the model checker.
 """
 
 import _thread
+import ctypes
 import dis
 import gc
 import importlib
@@ -51,6 +52,18 @@ class _Greenlet(Protocol):
 _GREENLETS = importlib.import_module("greenlet")
 _new: Callable[[Callable[..., object], _Greenlet], _Greenlet] = _GREENLETS.greenlet
 _current: Callable[[], _Greenlet] = _GREENLETS.getcurrent
+
+
+@contextmanager
+def _not_in_repr() -> Generator[None]:
+    """Let others show lists that this thread is showing: to CPython, greenlets are one thread."""
+    get = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyThreadState_GetDict", ctypes.pythonapi))
+    state: dict[str, list[object]] = ctypes.cast(get(), ctypes.py_object).value
+    inside = state.setdefault("Py_Repr", [])
+    kept = inside.copy()
+    inside.clear()
+    yield
+    inside[:] = kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +195,8 @@ class _Run:
         running = self.running
         assert running is not None
         running.waits = until
-        self._hub.switch("")
+        with _not_in_repr():
+            self._hub.switch("")
         running.waits = None
 
     def _choose(self, running: _Thread | None) -> _Thread | None:
@@ -203,7 +217,8 @@ class _Run:
 
     def _switch(self, to: _Thread) -> str:
         self.running = to
-        told: object = to.greenlet.switch(to)
+        with _not_in_repr():
+            told: object = to.greenlet.switch(to)
         return told if isinstance(told, str) else ""
 
     def _run(self, thread: _Thread) -> str:

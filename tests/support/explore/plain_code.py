@@ -337,6 +337,26 @@ def right_container_whose_methods_raise() -> None:
     assert guarded["a"] == 3
 
 
+class Shown(Counter):
+    def __repr__(self) -> str:
+        return str(self.count)
+
+
+def lists_that_two_threads_show() -> None:
+    """CPython keeps for each thread what it shows; one that shows a list of itself shows "..."."""
+    shown, texts = Shown(), list[str]()
+    items = [shown]
+
+    def show() -> None:
+        texts.append(repr(items))
+
+    def write() -> None:
+        shown.count = 1
+
+    _together(show, show, write)
+    assert {*texts} <= {"[0]", "[1]"}
+
+
 def right_with_a_lock() -> None:
     counter, lock = Counter(), threading.Lock()
 
