@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
+from importlib.machinery import SourceFileLoader
 from itertools import compress
 from operator import is_
 from pathlib import Path
@@ -34,6 +35,8 @@ _PACKAGES = {"site-packages", "dist-packages"}
 
 _Key = tuple[str, int, str, int]
 _Known = dict[_Key, CodeType]
+_Sources = dict[_Key, CodeType | None]
+"""The codes of functions as their sources have them; None for what may well be another one."""
 
 
 @contextmanager
@@ -47,16 +50,24 @@ def instrumented(program: str, packages: Sequence[str], seeing: Seeing) -> Gener
         if packages:
             stack.enter_context(seen(seeing))
         codes: _Known = {}
+        sources: _Sources = {}
         modules = modules_seen(packages)
         for name in modules:
             written = seeing.written.get(name, frozenset())
-            codes |= _rewritten_codes(program, sys.modules[name], written)
+            made, read = _rewritten_codes(program, sys.modules[name], written)
+            codes |= made
+            sources |= read
+        names = {(file, name) for file, _, name, _ in sources}
         seeing.known.update(id(inner) for code in codes.values() for inner in _with_inner(code))
         seeing.files = {key[0] for key in codes}
         if seeing.modules != modules:
             # Later on, the functions that runs have made are made of code that is rewritten.
             seeing.modules, seeing.functions = modules, _functions(seeing.files)
         for function in seeing.functions:
+            if _has_changed(function.__code__, sources, names):
+                # Who calls it may be unseen as well, so that nobody notices.
+                file = Path(function.__code__.co_filename).name
+                seeing.blind[f"{file}, which has changed since it was imported"] = None
             if _replace(function, codes, stack):
                 seeing.known.add(id(function.__code__))
         yield
@@ -118,20 +129,25 @@ def _is_installed(file: str) -> bool:
     return path.suffix != ".py" or bool(installed)
 
 
-def _rewritten_codes(program: str, module: ModuleType, written: frozenset[str]) -> _Known:
+def _rewritten_codes(
+    program: str, module: ModuleType, written: frozenset[str]
+) -> tuple[_Known, _Sources]:
     try:
         source, file = inspect.getsource(module), inspect.getfile(module)
     except (OSError, TypeError):
         if hasattr(module, "__path__"):
             # A package without a source file of its own.
-            return {}
+            return {}, {}
         raise ProgramRejectedError(
             program,
             f"is to be instrumented in {module.__name__}, of which there is no source",
             "name modules that are written in Python",
         ) from None
     try:
-        return replacements(source, file, written)
+        made, sources = replacements(source, file, written)
+        # pytest and others have hooks that change what a module says.
+        is_plain = type(getattr(module, "__loader__", None)) is SourceFileLoader
+        return made, sources if is_plain else dict.fromkeys(sources)
     except RecursionError:
         raise ProgramRejectedError(
             program,
@@ -141,8 +157,10 @@ def _rewritten_codes(program: str, module: ModuleType, written: frozenset[str]) 
 
 
 @cache
-def replacements(source: str, file: str, written: frozenset[str] = frozenset()) -> _Known:
-    """Return the code of each function of a module that is to replace its own code.
+def replacements(
+    source: str, file: str, written: frozenset[str] = frozenset()
+) -> tuple[_Known, _Sources]:
+    """Return the code of each function of a module that is to replace its own, and its own.
 
     `written` are the module's variables that other modules have written.
     """
@@ -155,11 +173,12 @@ def replacements(source: str, file: str, written: frozenset[str] = frozenset()) 
         (_key(one) if times[_key(one)] == 1 else _key_in_line(one), one, two) for one, two in pairs
     ]
     again = Counter(key for key, _, _ in keyed)
-    return {
+    made = {
         key: other
         for key, one, other in keyed
         if again[key] == 1 and one.co_freevars == other.co_freevars
     }
+    return made, {_key(one): one if times[_key(one)] == 1 else None for one, _ in pairs}
 
 
 def _pairs(before: CodeType, after: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
@@ -234,6 +253,17 @@ def _objects() -> list[object]:
         return gc.get_objects()
     finally:
         gc.freeze()
+
+
+def _has_changed(code: CodeType, sources: _Sources, names: set[tuple[str, str]]) -> bool:
+    """Tell whether a code is not what its source says."""
+    key = _key(code)
+    if key not in sources:
+        # Libraries make functions in the name of a file, but not under names that it has.
+        return (code.co_filename, code.co_qualname) in names
+    source = sources[key]
+    is_rewritten = any(name.startswith("_wp_") for name in code.co_names)
+    return source is not None and source != code and not is_rewritten
 
 
 def _with_inner(code: CodeType) -> Iterator[CodeType]:

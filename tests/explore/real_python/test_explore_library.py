@@ -308,6 +308,32 @@ def test_a_module_that_a_run_imports_is_seen(
         check(lambda: importlib.import_module("imported_late").two_get())
 
 
+@pytest.mark.parametrize("text", [f"\n{_IMPORTED_LATE}", _IMPORTED_LATE.replace("+= 1", "+= 2")])
+def test_a_source_that_has_changed_since_its_import_is_no_pass(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "imported_late.py"
+    file.write_text(_IMPORTED_LATE, encoding="utf-8")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "imported_late", raising=False)
+    module = importlib.import_module("imported_late")
+    file.write_text(text, encoding="utf-8")
+    importlib.invalidate_caches()
+
+    def adds() -> None:
+        total = module.Total()
+        threads = [threading.Thread(target=total.add) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    result = explore(adds)
+    assert result.verdict() is Verdict.INCONCLUSIVE
+    assert "imported_late.py, which has changed since it was imported" in result.gap
+    monkeypatch.delitem(sys.modules, "imported_late")
+
+
 def test_what_is_not_explored_to_its_end_is_no_pass() -> None:
     with pytest.raises(InterleavingError, match="inconclusive: the bound on runs was reached"):
         check(lambda: _withdraw(6, 6, whole=True), max_runs=1)
