@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from types import FunctionType, GeneratorType
+from types import CoroutineType, FunctionType
 from typing import TypeAlias, TypeVar, cast
 
 from wheelproof_explore.instrument.accesses import KEYED, Seeing, label_of
@@ -61,7 +61,9 @@ class Items:
 
     def set_item(self, value: object, container: Container, key: object) -> None:
         """Store an item."""
-        new = type(container) in KEYED and key not in container
+        # The number of keys matters to the search for data races, of keys that run no code.
+        is_plain = type(container) in KEYED and label_of(key) is not None
+        new = not self._seeing.steps and is_plain and key not in container
         self._by_key(operator.setitem, container, key, value, writes=True, resizes=new)
 
     def delete_item(self, container: Container, key: object) -> None:
@@ -105,11 +107,16 @@ class Items:
         self._look(value)
         return value
 
-    def delegated(self, value: Iterable[object]) -> Iterable[object]:
-        """Return what `yield from` goes through; a generator is also sent what it is to get."""
-        if running() is None or type(value) is not GeneratorType:
-            return self.iter(value)
-        return self._delegated(cast("_Sent", value))
+    def delegated(self, value: object) -> object:
+        """Return what `yield from` goes through: it is sent, and gives, what Python says."""
+        if running() is None or issubclass(type(value), CoroutineType):
+            return value
+        iterator = iter(cast("Iterable[object]", value))
+        if type(getattr(type(iterator), "__next__", None)) is FunctionType:
+            return iterator
+        if hasattr(type(iterator), "send"):
+            return self._delegated(cast("_Sent", iterator))
+        return self._elements(iterator)
 
     def _delegated(self, generator: _Sent) -> _Sent:
         resume: Callable[[], object] = partial(next, generator)

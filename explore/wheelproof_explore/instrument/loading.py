@@ -262,8 +262,10 @@ def _has_changed(code: CodeType, sources: _Sources, names: set[tuple[str, str]])
         # Libraries make functions in the name of a file, but not under names that it has.
         return (code.co_filename, code.co_qualname) in names
     source = sources[key]
-    is_rewritten = any(name.startswith("_wp_") for name in code.co_names)
-    return source is not None and source != code and not is_rewritten
+    if source is None or any(name.startswith("_wp_") for name in code.co_names):
+        return False
+    # `types.coroutine` marks the code of a function.
+    return source != code.replace(co_flags=source.co_flags)
 
 
 def _with_inner(code: CodeType) -> Iterator[CodeType]:

@@ -334,6 +334,85 @@ def test_a_source_that_has_changed_since_its_import_is_no_pass(
     monkeypatch.delitem(sys.modules, "imported_late")
 
 
+_DELEGATES = """
+import threading
+import types
+
+class Echo:
+    asked = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.asked += 1
+        if self.asked > 2:
+            raise StopIteration("the end")
+        return self.asked
+
+    def send(self, value):
+        return self.__next__()
+
+class Key:
+    asked = 0
+
+    def __hash__(self):
+        self.asked += 1
+        return 1
+
+async def seven():
+    return 7
+
+@types.coroutine
+def old():
+    return (yield from seven())
+
+async def new():
+    return await old()
+
+def ends(going, *sent):
+    try:
+        for value in (None, *sent):
+            going.send(value)
+    except StopIteration as end:
+        return end.value
+
+def delegates():
+    return (yield from Echo())
+
+def program():
+    lock, total = threading.Lock(), [0]
+
+    def add():
+        key = Key()
+        found = {}
+        found[key] = 1
+        assert key.asked == 1
+        assert ends(delegates(), 1, 2) == "the end"
+        assert ends(new()) == 7
+        with lock:
+            total[0] += 1
+
+    threads = [threading.Thread(target=add) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert total == [2]
+"""
+
+
+def test_delegation_gives_what_python_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The result of a class's iterator was lost, and the hash of a key was asked for twice."""
+    (tmp_path / "delegates.py").write_text(_DELEGATES, encoding="utf-8")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    result = explore(importlib.import_module("delegates").program)
+    monkeypatch.delitem(sys.modules, "delegates")
+    assert result.verdict() is Verdict.PASS
+
+
 def test_what_is_not_explored_to_its_end_is_no_pass() -> None:
     with pytest.raises(InterleavingError, match="inconclusive: the bound on runs was reached"):
         check(lambda: _withdraw(6, 6, whole=True), max_runs=1)
