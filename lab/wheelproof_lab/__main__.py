@@ -31,7 +31,6 @@ GROUPS = (
             "vectors": "make the published vectors again",
             "pages": "renew the pages that are made from tables, proofs, tests and figures",
             "verdicts": "judge all implementations, and renew docs/verdicts.md; takes long",
-            "corpus": "look for defects of released packages, and renew docs/real-code/corpus.md",
         },
     ),
 )
@@ -75,8 +74,6 @@ def _declare(name: str, parser: argparse.ArgumentParser) -> None:
             from wheelproof_lab.publish.pages import declare
         case "verdicts":
             from wheelproof_lab.publish.verdicts.page import declare
-        case "corpus":
-            from wheelproof_lab.corpus.verb import declare
         case _:
             raise AssertionError(f"no module has the verb {name}")
     declare(parser)

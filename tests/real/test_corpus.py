@@ -6,8 +6,8 @@ import pytest
 
 from support.checkout import ROOT
 from wheelproof_lab.corpus.defects import DEFECTS, Defect
+from wheelproof_lab.corpus.page import PAGE, judged
 from wheelproof_lab.corpus.runs import explored
-from wheelproof_lab.corpus.verb import PAGE, judged
 from wheelproof_spec.base.errors import MissingToolError
 from wheelproof_spec.base.results.verdicts import Verdict
 

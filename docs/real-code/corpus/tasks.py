@@ -1,6 +1,6 @@
 """Asyncio tasks that share an object of a released package, one of them cancelled or late.
 
-Each docstring says how. `python -m wheelproof_lab corpus` installs the releases and runs them all.
+Each docstring says how. `python -m wheelproof_lab pages corpus` installs the releases and runs all.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Released packages that go wrong when threads share one of their objects.
 
-Each docstring says how. `python -m wheelproof_lab corpus` installs the releases and runs them all.
+Each docstring says how. `python -m wheelproof_lab pages corpus` installs the releases and runs all.
 """
 
 import functools

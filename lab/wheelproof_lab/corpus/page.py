@@ -1,11 +1,10 @@
-"""The verb `corpus`: looks for defects of released code, and renews docs/real-code/corpus.md."""
+"""The page docs/real-code/corpus.md: what looks for each defect of released code, and finds it."""
 
-import argparse
 import sys
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
-from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.corpus.defects import DEFECTS, Defect
 from wheelproof_lab.corpus.runs import (
     FRONTRUN,
@@ -14,9 +13,7 @@ from wheelproof_lab.corpus.runs import (
     found_by_frontrun,
     found_by_stress,
 )
-from wheelproof_lab.publish.markdown import markdown
-from wheelproof_spec.app.program import runs
-from wheelproof_spec.base.results.reports import write_text
+from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_spec.base.results.verdicts import Verdict
 
 PAGE = "docs/real-code/corpus.md"
@@ -57,38 +54,14 @@ def _said(number: int) -> str:
     return f"{number:,}" if number else "no"
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declare the verb."""
-    names = [defect.name for defects in DEFECTS.values() for defect in defects]
-    parser.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        choices=names,
-        metavar="NAME",
-        help="look for this one and print its row; may be given more than once",
-    )
-    runs(parser, run)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Look for the defects; write the page, unless only some were wanted."""
-    only: list[str] = arguments.only
-    chosen = [
-        (file, defect)
-        for file, defects in DEFECTS.items()
-        for defect in defects
-        if not only or defect.name in only
-    ]
+def renew_page() -> int:
+    """Look for all defects and write the page; return the exit code."""
+    chosen = [(file, defect) for file, defects in DEFECTS.items() for defect in defects]
     found: list[Found] = []
     for number, (file, defect) in enumerate(chosen, 1):
         print(f"{number} of {len(chosen)}: {defect.name}", file=sys.stderr)
         found.append(look_for(file, defect))
-    if only:
-        print("\n".join(one.row() for one in found))
-    else:
-        write_text(required_checkout() / PAGE, _page(found))
-    return 0
+    return renew(PAGE, partial(_page, found))
 
 
 def look_for(file: str, defect: Defect) -> Found:
