@@ -6,7 +6,7 @@ An object that only one thread has reached makes no steps; the thread is remembe
 import inspect
 import sys
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from types import FunctionType, ModuleType
 from typing import NoReturn, cast
 from zlib import crc32
@@ -147,16 +147,20 @@ class Seeing:
                 self._log(runtime, instance, f"{name}{key}", write=write, sure=sure)
         if not shared:
             return ()
-        step = _Accesses(shared, ", ".join(names))
-        runtime.perform(step)
-        return step.accesses
+        accesses = tuple(
+            access
+            for number, write in shared.items()
+            for access in (writing(number) if write else reading(number))
+        )
+        runtime.perform(_Step(accesses, f"touch {', '.join(names)}"))
+        return accesses
 
     def enter(self) -> None:
         """Make a step in a function that is called between what code does that is not seen."""
         runtime = running()
         thread = None if runtime is None else runtime.current
         if runtime is not None and thread is not None and thread.within and self.active:
-            runtime.perform(_Entry())
+            runtime.perform(_Step((), "enter"))
 
     def _step(
         self, runtime: ControlledRuntime, instance: object, name: str, key: str, *, write: bool
@@ -164,8 +168,9 @@ class Seeing:
         number = self._reach(runtime, instance, name, key, write=write)
         if number is None:
             return ()
-        runtime.perform(_Access(number, f"{name}{key}", write=write))
-        return writing(number) if write else reading(number)
+        accesses = writing(number) if write else reading(number)
+        runtime.perform(_Step(accesses, f"{'write' if write else 'read'} {name}{key}"))
+        return accesses
 
     def _reach(
         self, runtime: ControlledRuntime, instance: object, name: str, key: str, *, write: bool
@@ -229,60 +234,20 @@ class Seeing:
                 runtime.field_number(container, 0, None)
 
 
-class _Entry(FieldAccess):
-    """The start of a function that code calls which is not seen: others may go on there."""
+class _Step(FieldAccess):
+    """Accesses of plain state in one step, perhaps none; they add no happens-before edge."""
 
-    __slots__ = ()
+    __slots__ = ("_accesses", "_text")
 
-    def __init__(self) -> None:
-        """Have no accesses but those of the code that calls."""
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        return ()
-
-    def apply(self, _thread: ModelThread, /) -> object:
-        return None
-
-    def describe(self) -> str:
-        return "enter"
-
-
-class _Access(FieldAccess):
-    """An access of plain state: a step that adds no happens-before edge."""
-
-    __slots__ = ("_shared", "_text", "_write")
-
-    def __init__(self, number: ObjectNumber, text: str, *, write: bool) -> None:
-        self._shared = number
-        self._text = text
-        self._write = write
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        return writing(self._shared) if self._write else reading(self._shared)
-
-    def apply(self, _thread: ModelThread, /) -> object:
-        return None
-
-    def describe(self) -> str:
-        return f"{'write' if self._write else 'read'} {self._text}"
-
-
-class _Accesses(FieldAccess):
-    """Accesses of plain state in one step; they add no happens-before edge."""
-
-    __slots__ = ("_text", "accesses")
-
-    def __init__(self, numbers: Mapping[ObjectNumber, bool], text: str) -> None:
-        self.accesses: Accesses = tuple(
-            (writing if write else reading)(number)[0] for number, write in numbers.items()
-        )
+    def __init__(self, accesses: Accesses, text: str) -> None:
+        self._accesses = accesses
         self._text = text
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        return self.accesses
+        return self._accesses
 
     def apply(self, _thread: ModelThread, /) -> object:
         return None
 
     def describe(self) -> str:
-        return f"touch {self._text}"
+        return self._text
