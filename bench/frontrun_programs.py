@@ -4,14 +4,15 @@ Run it with frontrun's own command, which has to patch `threading` before anythi
 `frontrun python bench/frontrun_programs.py` prints the result of each program as JSON.
 """
 
-import importlib
 import json
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
+
+from wheelproof_lab.corpus.with_frontrun import explored_by_frontrun
 
 _LIMIT_S = 60.0
 
@@ -143,22 +144,6 @@ def event_tested_early() -> PlainProgram:
     return PlainProgram(setup=_Event, workers=[_On(_Event, wait), _On(_Event, raise_flag)])
 
 
-class _Explore(Protocol):
-    def __call__(
-        self,
-        *,
-        setup: Callable[[], object],
-        workers: Sequence[Callable[[object], None]],
-        invariant: Callable[[object], bool],
-        stop_on_first: bool,
-        preemption_bound: None,
-        detect_io: bool,
-        max_executions: int,
-        total_timeout: float,
-        reproduce_on_failure: int,
-    ) -> object: ...
-
-
 PROGRAMS: dict[str, PlainProgram] = {
     "increments 2": plain_increments(2),
     "increments 3": plain_increments(3),
@@ -176,35 +161,30 @@ FAILING = ("philosophers 3", "event tested early")
 """The programs that are run only up to the first failure."""
 
 
-def _measure(explore: _Explore, plain: PlainProgram, *, to_the_end: bool) -> dict[str, object]:
-    def run(limit: int) -> object:
-        return explore(
-            setup=plain.setup,
-            workers=plain.workers,
-            invariant=lambda _state: True,
+def _measure(plain: PlainProgram, *, to_the_end: bool) -> dict[str, object]:
+    def run(limit: int) -> tuple[int, bool | None]:
+        return explored_by_frontrun(
+            plain.setup,
+            plain.workers,
+            lambda _state: True,
             stop_on_first=not to_the_end,
-            preemption_bound=None,
-            detect_io=False,
             max_executions=limit,
-            total_timeout=_LIMIT_S,
-            reproduce_on_failure=0,
+            seconds=_LIMIT_S,
         )
 
     # The first exploration of a process pays for imports and warm-up.
     run(1)
     begin = time.process_time()
-    result = run(1_000_000)
+    executions, holds = run(1_000_000)
     return {
         "seconds": time.process_time() - begin,
-        "executions": getattr(result, "num_explored", 0),
-        "found": not getattr(result, "property_holds", True),
+        "executions": executions,
+        "found": not holds,
     }
 
 
 if __name__ == "__main__":
-    explore: _Explore = importlib.import_module("frontrun").explore
     sides = {
-        name: _measure(explore, plain, to_the_end=name not in FAILING)
-        for name, plain in PROGRAMS.items()
+        name: _measure(plain, to_the_end=name not in FAILING) for name, plain in PROGRAMS.items()
     }
     print(json.dumps(sides))

@@ -14,22 +14,35 @@ async def _use(lock: Any) -> None:
         await asyncio.sleep(0)
 
 
-async def anyio_lock_cancelled() -> None:
-    """A waiter is cancelled as the lock is released: the next to come waits for a free lock."""
-    lock = import_module("anyio").Lock(fast_acquire=True)
+async def _one_of_two_waiters_cancelled(lock: Any) -> None:
     _holder, first, second = (asyncio.create_task(_use(lock)) for _ in range(3))
     await asyncio.sleep(0)
     first.cancel()
     await second
 
 
+async def _three_one_by_one(lock: Any) -> None:
+    inside = 0
+
+    async def use() -> None:
+        nonlocal inside
+        async with lock:
+            inside += 1
+            assert inside == 1, f"{inside} tasks hold the lock"
+            await asyncio.sleep(0)
+            inside -= 1
+
+    await asyncio.gather(use(), use(), use())
+
+
+async def anyio_lock_cancelled() -> None:
+    """A waiter is cancelled as the lock is released: the next to come waits for a free lock."""
+    await _one_of_two_waiters_cancelled(import_module("anyio").Lock(fast_acquire=True))
+
+
 async def anyio_semaphore_cancelled() -> None:
     """A waiter is cancelled as the place gets free: the next to come waits for a free place."""
-    semaphore = import_module("anyio").Semaphore(1, fast_acquire=True)
-    _holder, first, second = (asyncio.create_task(_use(semaphore)) for _ in range(3))
-    await asyncio.sleep(0)
-    first.cancel()
-    await second
+    await _one_of_two_waiters_cancelled(import_module("anyio").Semaphore(1, fast_acquire=True))
 
 
 async def anyio_limiter_exceeded() -> None:
@@ -46,78 +59,48 @@ async def anyio_limiter_exceeded() -> None:
 
 async def anyio_limiter_cancelled() -> None:
     """A waiter that was given the token is cancelled before it runs: the token is lost."""
-    limiter = import_module("anyio").CapacityLimiter(1)
-    _holder, first, second = (asyncio.create_task(_use(limiter)) for _ in range(3))
+    await _one_of_two_waiters_cancelled(import_module("anyio").CapacityLimiter(1))
+
+
+async def _two_consumers(condition: Any) -> None:
+    """One item, two consumers: the notified one is cancelled, the other has to be told."""
+    items = list[int]()
+
+    async def consume() -> None:
+        async with condition:
+            while not items:
+                await condition.wait()
+            items.pop()
+
+    async def produce() -> None:
+        async with condition:
+            items.append(1)
+            condition.notify()
+
+    impatient, patient = asyncio.create_task(consume()), asyncio.create_task(consume())
+    producer = asyncio.create_task(produce())
     await asyncio.sleep(0)
-    first.cancel()
-    await second
+    impatient.cancel()
+    await asyncio.gather(impatient, producer, return_exceptions=True)
+    if not items:
+        await produce()
+    await patient
 
 
 async def anyio_condition_cancelled() -> None:
     """One item, two consumers: the notified one is cancelled, the other is never told."""
     anyio = import_module("anyio")
-    condition, items = anyio.Condition(anyio.Lock(fast_acquire=True)), list[int]()
-
-    async def consume() -> None:
-        async with condition:
-            while not items:
-                await condition.wait()
-            items.pop()
-
-    async def produce() -> None:
-        async with condition:
-            items.append(1)
-            condition.notify()
-
-    impatient, patient = asyncio.create_task(consume()), asyncio.create_task(consume())
-    producer = asyncio.create_task(produce())
-    await asyncio.sleep(0)
-    impatient.cancel()
-    await asyncio.gather(impatient, producer, return_exceptions=True)
-    if not items:
-        await produce()
-    await patient
+    await _two_consumers(anyio.Condition(anyio.Lock(fast_acquire=True)))
 
 
 async def asyncio_condition_cancelled() -> None:
     """One item, two consumers: the notified one is cancelled, the other is never told."""
-    condition, items = asyncio.Condition(), list[int]()
-
-    async def consume() -> None:
-        async with condition:
-            while not items:
-                await condition.wait()
-            items.pop()
-
-    async def produce() -> None:
-        async with condition:
-            items.append(1)
-            condition.notify()
-
-    impatient, patient = asyncio.create_task(consume()), asyncio.create_task(consume())
-    producer = asyncio.create_task(produce())
-    await asyncio.sleep(0)
-    impatient.cancel()
-    await asyncio.gather(impatient, producer, return_exceptions=True)
-    if not items:
-        await produce()
-    await patient
+    await _two_consumers(asyncio.Condition())
 
 
 async def fair_rlock_two_owners() -> None:
     """The lock is released to a waiter that has not run yet, and a newcomer takes it as well."""
-    lock = import_module("fair_async_rlock").FairAsyncRLock()
-    inside = 0
-
-    async def use() -> None:
-        nonlocal inside
-        async with lock:
-            inside += 1
-            assert inside == 1, f"{inside} tasks hold the lock"
-            await asyncio.sleep(0)
-            inside -= 1
-
-    await asyncio.gather(use(), use(), use())
+    await _three_one_by_one(import_module("fair_async_rlock").FairAsyncRLock())
 
 
 async def fair_rlock_cancelled() -> None:
@@ -152,32 +135,22 @@ async def aiorwlock_writer_cancelled() -> None:
 
 async def aiorwlock_two_writers() -> None:
     """The lock is released to a writer that has not run yet, and another takes it as well."""
-    lock = import_module("aiorwlock").RWLock(fast=True)
-    inside = 0
-
-    async def write() -> None:
-        nonlocal inside
-        async with lock.writer:
-            inside += 1
-            assert inside == 1, f"{inside} writers at once"
-            await asyncio.sleep(0)
-            inside -= 1
-
-    await asyncio.gather(write(), write(), write())
+    await _three_one_by_one(import_module("aiorwlock").RWLock(fast=True).writer)
 
 
 async def redis_connect_cancelled() -> None:
     """A task is cancelled while it connects: it waits for ever for a lock that it holds itself."""
     redis = import_module("redis.asyncio")
 
-    class Connection(redis.Connection):  # type: ignore[misc, name-defined]
-        async def connect(self) -> None:
-            await asyncio.sleep(0)
+    async def connect(_connection: object) -> None:
+        await asyncio.sleep(0)
 
-        async def can_read_destructive(self) -> bool:
-            return False
+    async def can_read(_connection: object) -> bool:
+        return False
 
-    pool = redis.BlockingConnectionPool(1, timeout=None, connection_class=Connection)
+    methods = {"connect": connect, "can_read_destructive": can_read}
+    kind = type("Connection", (redis.Connection,), methods)
+    pool = redis.BlockingConnectionPool(1, timeout=None, connection_class=kind)
     task = asyncio.create_task(pool.get_connection("GET"))
     await asyncio.sleep(0)
     task.cancel()

@@ -42,8 +42,8 @@ def zict_setdefault() -> None:
     assert got[0] == got[1], f"one key, two values: {got}"
 
 
-def limits_two_hits_pass() -> None:
-    """The first hit of a key forgets the hit that another thread has just counted."""
+def _two_hits() -> list[bool]:
+    """Hit a limit of one twice at once, and return which of the hits passed."""
     limits = import_module("limits")
     storage = limits.storage.MemoryStorage()
     limiter = limits.strategies.FixedWindowRateLimiter(storage)
@@ -55,23 +55,18 @@ def limits_two_hits_pass() -> None:
 
     _together(hit, hit)
     storage.timer.cancel()
+    return passed
+
+
+def limits_two_hits_pass() -> None:
+    """The first hit of a key forgets the hit that another thread has just counted."""
+    passed = _two_hits()
     assert sum(passed) < 2, f"{sum(passed)} hits passed a limit of one"
 
 
 def limits_both_hits_refused() -> None:
     """Two hits are counted before either looks at the count: a limit of one passes none."""
-    limits = import_module("limits")
-    storage = limits.storage.MemoryStorage()
-    limiter = limits.strategies.FixedWindowRateLimiter(storage)
-    item = limits.RateLimitItemPerHour(1)
-    passed: list[bool] = []
-
-    def hit() -> None:
-        passed.append(limiter.hit(item, "user"))
-
-    _together(hit, hit)
-    storage.timer.cancel()
-    assert any(passed), "a limit of one refused both of two hits"
+    assert any(_two_hits()), "a limit of one refused both of two hits"
 
 
 def cached_property_deadlock() -> None:
@@ -119,13 +114,11 @@ def http_client_headers() -> None:
     module = import_module("python_http_client.client")
     sent: dict[str, str] = {}
 
-    class Client(module.Client):  # type: ignore[misc, name-defined]
-        def _make_request(
-            self, _opener: object, request: urllib.request.Request, timeout: object = None
-        ) -> None:
-            del timeout
-            sent[request.full_url] = request.headers["Token"]
-            raise ConnectionError
+    def send(
+        _client: object, _opener: object, request: urllib.request.Request, **_: object
+    ) -> None:
+        sent[request.full_url] = request.headers["Token"]
+        raise ConnectionError
 
     def get(user: str) -> None:
         try:
@@ -133,7 +126,7 @@ def http_client_headers() -> None:
         except ConnectionError:
             return
 
-    client = Client("http://host")
+    client = type("Client", (module.Client,), {"_make_request": send})("http://host")
     _together(lambda: get("a"), lambda: get("b"))
     assert sent == {f"http://host?user={user}": user for user in "ab"}, sent
 
@@ -169,12 +162,12 @@ def pybreaker_false_notice() -> None:
     pybreaker = import_module("pybreaker")
     told: list[str] = []
 
-    class Listener(pybreaker.CircuitBreakerListener):  # type: ignore[misc, name-defined]
-        def state_change(self, cb: object, old: object, new: Any) -> None:
-            del cb, old
-            told.append(new.name)
+    def state_change(_listener: object, _breaker: object, _old: object, new: Any) -> None:
+        told.append(new.name)
 
-    breaker = pybreaker.CircuitBreaker(listeners=[Listener()])
+    bases = (pybreaker.CircuitBreakerListener,)
+    listener = type("Listener", bases, {"state_change": state_change})()
+    breaker = pybreaker.CircuitBreaker(listeners=[listener])
     _together(breaker.open, lambda: breaker.state)
     assert told == ["open"], f"the circuit opened once, the listener was told {told}"
 
@@ -183,11 +176,11 @@ def pykka_ask_unanswered() -> None:
     """A question that comes just after a stopping actor emptied its inbox is never answered."""
     pykka = import_module("pykka")
 
-    class Actor(pykka.ThreadingActor):  # type: ignore[misc, name-defined]
-        def on_receive(self, message: object) -> object:
-            return message
+    def answer(_actor: object, message: object) -> object:
+        return message
 
-    actor = Actor.start()
+    kind: Any = type("Actor", (pykka.ThreadingActor,), {"on_receive": answer})
+    actor = kind.start()
 
     def ask() -> None:
         try:
@@ -222,11 +215,8 @@ def watchdog_emitter_not_started() -> None:
     api = import_module("watchdog.observers.api")
     handler = import_module("watchdog.events").FileSystemEventHandler()
 
-    class Emitter(api.EventEmitter):  # type: ignore[misc, name-defined]
-        def run(self) -> None:
-            return
-
-    observer = api.BaseObserver(Emitter)
+    emitter = type("Emitter", (api.EventEmitter,), {"run": lambda _emitter: None})
+    observer = api.BaseObserver(emitter)
     _together(observer.start, lambda: observer.schedule(handler, "."))
     started = [emitter.ident is not None for emitter in observer.emitters]
     observer.stop()

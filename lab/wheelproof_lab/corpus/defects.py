@@ -26,6 +26,11 @@ class Defect:
     reported: str = ""
 
     @property
+    def options(self) -> tuple[str, ...]:
+        """The options of `wheelproof explore`."""
+        return tuple(word for name in self.instrument for word in ("--instrument", name))
+
+    @property
     def is_python(self) -> bool:
         """Whether it is one of Python's own library."""
         return self.package == PYTHON

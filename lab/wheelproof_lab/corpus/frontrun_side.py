@@ -7,8 +7,10 @@ number of executions and how they ended; absent, if the program starts no thread
 
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
+
+from wheelproof_lab.corpus.with_frontrun import explored_by_frontrun
 
 _Actions = tuple[Callable[[], object], ...]
 
@@ -19,24 +21,6 @@ class _Greenlet(Protocol):
     parent: "_Greenlet"
 
     def switch(self, *args: object) -> object: ...
-
-
-class _Explore(Protocol):
-    """What is used of frontrun; it has no types of its own."""
-
-    def __call__(
-        self,
-        *,
-        setup: Callable[[], object],
-        workers: Sequence[Callable[[object], None]],
-        invariant: Callable[[object], bool],
-        stop_on_first: bool,
-        preemption_bound: None,
-        detect_io: bool,
-        max_executions: int,
-        total_timeout: float,
-        reproduce_on_failure: int,
-    ) -> object: ...
 
 
 class _Execution:
@@ -79,7 +63,6 @@ def main(file: str, name: str, seconds: float) -> None:
     module = importlib.import_module(file)
     vars(module)["_together"] = _stop_where_threads_start
     program: Callable[[], None] = vars(module)[name]
-    explore: _Explore = importlib.import_module("frontrun").explore
     actions = _Execution(program).actions
     if not actions:
         print("0:absent", flush=True)
@@ -96,19 +79,14 @@ def main(file: str, name: str, seconds: float) -> None:
         assert isinstance(state, _Execution)
         return state.ends_well()
 
-    found = explore(
-        setup=lambda: _Execution(program),
-        workers=[worker(number) for number in range(len(actions))],
-        invariant=invariant,
+    executions, holds = explored_by_frontrun(
+        lambda: _Execution(program),
+        [worker(number) for number in range(len(actions))],
+        invariant,
         stop_on_first=True,
-        preemption_bound=None,
-        detect_io=False,
         max_executions=1_000_000,
-        total_timeout=seconds,
-        reproduce_on_failure=0,
+        seconds=seconds,
     )
-    executions: int = getattr(found, "num_explored", 0)
-    holds: bool | None = getattr(found, "property_holds", None)
     print(f"{executions}:{'failed' if holds is False else 'passed'}", flush=True)
 
 

@@ -35,12 +35,12 @@ class Found:
         defect, broken = self.defect, self.broken
         where = f"{defect.package} {defect.broken}"
         reported = defect.reported or "not reported"
-        looked = " ".join(f"--instrument {name}" for name in defect.instrument)
+        command = " ".join((f"{self.file}.py:{defect.name}", *defect.options))
         mended = f"{defect.mended} passes" if self.mended else defect.why_not_mended
         cells = (
             where,
             f"{defect.what} ({reported})",
-            f"`{self.file}.py:{defect.name} {looked}`".replace(" `", "`"),
+            f"`{command}`",
             f"{broken.run:,}",
             f"{broken.seconds:.1f}",
             _said(self.stress),

@@ -26,6 +26,7 @@ _ENDING = re.compile(r"^(\d+):(absent|failed|hangs|passed)$", re.MULTILINE)
 _SOONEST_S = 1.0
 """Others get at least this much time: an exploration may take less than they need to start."""
 _PATIENCE_S = 60.0
+"""frontrun may hang with a program; an exploration ends by itself, however slow the machine."""
 _MAX_RUNS = 20_000
 
 
@@ -46,8 +47,13 @@ def explored(file: str, defect: Defect, release: str) -> Explored:
     """
     with tempfile.TemporaryDirectory() as kept:
         result = Path(kept, "result.json")
-        chosen = [word for name in defect.instrument for word in ("--instrument", name)]
-        words = [f"{file}.py:{defect.name}", *chosen, "--max-runs", str(_MAX_RUNS), "--quiet"]
+        words = [
+            f"{file}.py:{defect.name}",
+            *defect.options,
+            "--max-runs",
+            str(_MAX_RUNS),
+            "--quiet",
+        ]
         command = ["-m", "wheelproof_explore", *words, "--json", str(result)]
         seconds, said = _run(command, defect.package, release)
         if not result.exists():
@@ -82,7 +88,7 @@ def found_by_frontrun(file: str, defect: Defect, seconds: float) -> int | None:
 
 
 def _ending(words: list[str], defect: Defect, places: list[Path] | None = None) -> int | None:
-    _, said = _run(words, defect.package, defect.broken, places or [])
+    _, said = _run(words, defect.package, defect.broken, places, patience_s=_PATIENCE_S)
     found = _ENDING.search(said)
     if found and found[2] == "absent":
         return None
@@ -95,9 +101,13 @@ def programs() -> Path:
 
 
 def _run(
-    words: list[str], package: str, release: str, places: list[Path] | None = None
+    words: list[str],
+    package: str,
+    release: str,
+    places: list[Path] | None = None,
+    patience_s: float | None = None,
 ) -> tuple[float, str]:
-    """Run Python, and return its processor time and what it printed."""
+    """Run Python, at most for so long, and return its processor time and what it printed."""
     root, python = required_checkout(), sys.executable
     every = [*(places or []), programs()]
     every += (root / name for name in ("reference", "explore", "spec", "lab"))
@@ -118,7 +128,7 @@ def _run(
         start_new_session=True,
     ) as process:
         try:
-            said, _ = process.communicate(timeout=_PATIENCE_S)
+            said, _ = process.communicate(timeout=patience_s)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             said, _ = process.communicate()
@@ -150,12 +160,21 @@ def _installed(package: str, release: str, python: str = sys.executable) -> Path
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as kept:
-        words = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", kept]
+        whole = Path(kept, name)
+        words = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         made = subprocess.run(
-            [python, *words, f"{package}=={release}"], capture_output=True, text=True, check=False
+            [python, *words, "--target", str(whole), f"{package}=={release}"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if made.returncode:
             *_, said = made.stderr.strip().splitlines() or [""]
             raise MissingToolError(f"{package} {release}", f"pip cannot install it: {said}")
-        shutil.copytree(kept, folder)
+        try:
+            whole.rename(folder)
+        except OSError:
+            # Somebody else may have installed the same meanwhile.
+            if not folder.is_dir():
+                raise
     return folder
