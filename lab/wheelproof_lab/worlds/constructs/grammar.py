@@ -40,7 +40,7 @@ GRAMMAR: tuple[Construct, ...] = (
     Construct("slice", "s = [0, 0]", "s[0:1][0]", "s[0:1] = [N]"),
     Construct("slice with a step", "s = [0, 0]", "s[::-1][1]", "s[::2] = [N]"),
     Construct("slice object", "s = [0, 0]", "s[slice(0, 1)][0]", "s[slice(0, 1)] = [N]"),
-    Construct("index", _BOX, "[0, 1, 2, 3, 4, 5][s.n]", "s.n = N"),
+    Construct("index", _BOX, "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14][s.n]", "s.n = N"),
     Construct("and", _BOX, "(1 and s.n)", "s.n = N"),
     Construct("or", _BOX, "(0 or s.n)", "s.n = N"),
     Construct("not", _BOX, "(0 if not s.n else s.n)", "s.n = N"),

@@ -61,7 +61,7 @@ SPECIAL: tuple[Construct, ...] = (
     Construct("__int__", _OWN, "int(s)", _SET),
     Construct("__float__", _OWN, "int(float(s))", _SET),
     Construct("__complex__", _OWN, "int(complex(s).real)", _SET),
-    Construct("__index__", _OWN, "[0, 1, 2, 3, 4, 5][s]", _SET),
+    Construct("__index__", _OWN, "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14][s]", _SET),
     Construct("__divmod__", _OWN, "divmod(s, 1)", _SET),
     Construct("__rdivmod__", _OWN, "divmod(1, s)", _SET),
     Construct("__hash__", _OWN, "hash(s)", _SET),
