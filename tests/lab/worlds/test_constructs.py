@@ -7,19 +7,39 @@ import ast
 import builtins
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType
+from unittest.mock import patch
 
 import pytest
 
 from support.checkout import ROOT
 from wheelproof_lab.publish import soundness
-from wheelproof_lab.worlds.constructs.programs import shared_text, source
+from wheelproof_lab.worlds.constructs.construct import Construct
+from wheelproof_lab.worlds.constructs.programs import SHARED, loaded, shared_text, source
 from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS, WITHOUT_A_ROW
 
 _KINDS = (AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType)
 
 _RENDER = "from wheelproof_lab.publish import soundness; print(soundness.render(), end='')"
+
+# A random program has two threads, each with at most three changes by at most 2.
+_COUNTS_TO = 12
+_COUNTS = """
+def program():
+    {setup}
+
+    def store(N):
+{store}
+
+    for number in range(1, {last} + 1):
+        try:
+            store(number)
+        except Exception:
+            pass
+    return {read}
+"""
 
 
 def _parts() -> Iterator[ast.AST]:
@@ -53,6 +73,18 @@ def test_each_slot_of_the_data_model_has_a_row_or_needs_none() -> None:
         elif isinstance(part, ast.Attribute):
             there.add(part.attr)
     assert every - there <= WITHOUT_A_ROW.keys()
+
+
+@pytest.mark.parametrize("row", CONSTRUCTS, ids=lambda row: row.name)
+def test_a_row_can_be_read_whatever_a_random_program_counts_to(row: Construct) -> None:
+    store = textwrap.indent(f"{row.declares}\n{row.write}", " " * 8)
+    text = _COUNTS.format(setup=row.setup, store=store, read=row.read, last=_COUNTS_TO)
+    # What a row changes for good is gone with the modules that it changes.
+    with patch.dict(sys.modules):
+        sys.modules.pop(SHARED, None)
+        with loaded(text) as module:
+            # What is wrong raises.
+            module.program()
 
 
 @pytest.mark.long
