@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import Protocol
 
 from wheelproof_explore.estimate import Progress as Reached
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.problems import InputRejectedError, OptionRejectedError
 from wheelproof_explore.instrument.loading import packages_seen
+from wheelproof_explore.patched.environment import whole_names
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.substrates.substrate import SubstrateKind
@@ -135,6 +137,15 @@ def declare(parser: argparse.ArgumentParser, surroundings: Surroundings) -> None
         help="make each access a step and explore their orders, or search for data races "
         "(default: steps)",
     )
+    add(
+        "--faults",
+        action="append",
+        default=[],
+        metavar="CALL",
+        help="let each call of module:function or module:Class.method fail in some runs, one in a "
+        "run, by Exception or BaseException; CALL=ERROR,... names other errors, and "
+        "KeyboardInterrupt is Ctrl-C at any step of the main thread; may be given several times",
+    )
     add("--replay", metavar="SCHEDULE", help="repeat the run of this schedule string")
     add("--seed", type=int, metavar="N", help="the seed of the engine sample")
     add("--max-runs", type=int, metavar="N", help="end after N runs, inconclusive if none failed")
@@ -206,12 +217,17 @@ def explored(arguments: argparse.Namespace, surroundings: Surroundings) -> Outco
 
 
 def imported(
-    name: str, *, instrument: Sequence[str] | None = None, accesses: str | None = None
+    name: str,
+    *,
+    instrument: Sequence[str] | None = None,
+    accesses: str | None = None,
+    faults: Sequence[str] = (),
 ) -> Program:
     """Return the program that `module:attribute` or `file.py:attribute` names.
 
     A function is the main thread of a run, or sets one up; see `threading_program`. `instrument`
     are the packages whose accesses are seen; see `packages_seen`. `accesses` is "steps" or "races".
+    `faults` are calls that may fail; see `environment`.
     What a Program has of these stays, unless it is given here. Raises InputRejectedError for a
     module that cannot be imported, and if it has no such thing.
     """
@@ -226,11 +242,14 @@ def imported(
             raise ImportError(f"a module {module} is in {loaded.__file__}; rename the file")
         found: object = getattr(loaded, attribute, None)
         program = _seen_program(name, found, instrument, accesses)
+        home = loaded.__name__
     except (Exception, SystemExit, GeneratorExit) as error:
         raise InputRejectedError(name, f"{type(error).__name__}: {error}", remedy) from error
     if program is None:
         raise InputRejectedError(name, f"{attribute!r} is no function", remedy)
-    return program
+    if not faults:
+        return program
+    return replace(program, patch_threading=True, faults=whole_names(faults, home))
 
 
 def _seen_program(
@@ -281,14 +300,17 @@ def _programs(arguments: argparse.Namespace, surroundings: Surroundings) -> Sequ
     sys.path.insert(0, str(Path.cwd()))
     name: str = arguments.program
     given = arguments.instrument, arguments.accesses
+    faults: Sequence[str] = arguments.faults
     if ":" in name:
         # What was asked for is asked for again when a run is repeated.
         options = "".join(f" --instrument {package}" for package in given[0] or ())
         options += f" --accesses {given[1]}" if given[1] else ""
-        program = imported(name, instrument=given[0], accesses=given[1])
+        options += "".join(f" --faults {quote(fault)}" for fault in faults)
+        program = imported(name, instrument=given[0], accesses=given[1], faults=faults)
         return (replace(program, options=options),)
-    if given != (None, None):
-        problem = f"--instrument and --accesses are for code of your own, not for {name!r}"
+    if given != (None, None) or faults:
+        options = "--instrument, --accesses and --faults"
+        problem = f"{options} are for code of your own, not for {name!r}"
         raise OptionRejectedError(f"{problem}; name a function, as module:function")
     return (surroundings.named(name),)
 

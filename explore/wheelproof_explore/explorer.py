@@ -31,9 +31,11 @@ from wheelproof_explore.fields.plain_fields import watched
 from wheelproof_explore.instrument.accesses import NewlySharedError, Seeing
 from wheelproof_explore.instrument.left_behind import LeftBehind
 from wheelproof_explore.instrument.loading import import_packages, instrumented, modules_seen
+from wheelproof_explore.patched.environment import Environment, call_of
 from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.patched.threads import RosterNeededError, keeping_roster
 from wheelproof_explore.program import Program
+from wheelproof_explore.program.faults import INTERRUPT
 from wheelproof_explore.result import CERTIFYING_ENGINE, Exploration
 from wheelproof_explore.runs.canonical import ClassNames
 from wheelproof_explore.runs.execution import Execution, World
@@ -124,13 +126,14 @@ def explore(
     seeing = Seeing(steps=program.accesses_are_steps)
     # With several jobs, each process patches for itself.
     patched = program.patch_threading and options.jobs == 1
-    with patched_threading() if patched else nullcontext():
+    environment = Environment(program.faults)
+    with environment.named(), patched_threading() if patched else nullcontext():
         if options.engine is Engine.REPLAY:
             if seeing.steps:
                 # This exploration finds out which accesses are steps.
-                _explore_anew(program, Options(), None, seeing)
+                _explore_anew(program, Options(), None, seeing, environment)
             program, _ = decode(program, options.schedule)
-        return _explore_anew(program, options, progress, seeing)
+        return _explore_anew(program, options, progress, seeing, environment)
 
 
 def _explore_anew(
@@ -138,6 +141,7 @@ def _explore_anew(
     options: Options,
     progress: Callable[[Progress], None] | None,
     seeing: Seeing,
+    environment: Environment,
 ) -> Exploration:
     """Explore, and begin again whenever a run changes what counts as a step."""
     roster, begin = False, time.monotonic()
@@ -147,7 +151,7 @@ def _explore_anew(
             spent = time.monotonic() - begin
             left = replace(options, max_seconds=max(options.max_seconds - spent, 0.0))
         try:
-            return _explore(program, left, progress, seeing, roster=roster)
+            return _explore(program, left, progress, seeing, environment, roster=roster)
         except RosterNeededError:
             roster = True
         except NewlySharedError:
@@ -163,10 +167,11 @@ def _explore(
     options: Options,
     progress: Callable[[Progress], None] | None,
     seeing: Seeing,
+    environment: Environment,
     *,
     roster: bool,
 ) -> Exploration:
-    session = _Session(program, options, progress, seeing, roster=roster)
+    session = _Session(program, options, progress, seeing, environment, roster=roster)
     begin = time.monotonic()
     if options.jobs > 1:
         session.explore_side_by_side()
@@ -184,9 +189,12 @@ def _import_anew(names: Sequence[str]) -> None:
 
 
 def _unseen(program: Program) -> str:
+    parts: list[str] = []
     if program.patch_threading and not program.instrument:
-        return "what its code reads and writes"
-    return ""
+        parts.append("what its code reads and writes")
+    if INTERRUPT in program.faults:
+        parts.append("Ctrl-C inside threading.Condition, and where nothing is called")
+    return " and ".join(parts)
 
 
 class _NewModuleError(Exception):
@@ -204,10 +212,12 @@ class _Session:
         options: Options,
         progress: Callable[[Progress], None] | None,
         seeing: Seeing,
+        environment: Environment,
         *,
         roster: bool,
     ) -> None:
         self._program, self._seeing, self._roster = program, seeing, roster
+        self._environment = environment
         self._options = options
         self._progress = progress
         self._loaded, self._modules = len(sys.modules), modules_seen(program.instrument)
@@ -231,6 +241,7 @@ class _Session:
             stack.enter_context(verified_guards(program.name))
             stack.enter_context(watched(program.plain_fields))
             stack.enter_context(instrumented(program.name, program.instrument, self._seeing))
+            stack.enter_context(self._environment.failing(self._seeing))
             if program.patch_threading:
                 stack.enter_context(keeping_roster(kept=self._roster))
                 stack.enter_context(patched_threading(program.build))
@@ -260,7 +271,14 @@ class _Session:
         from wheelproof_explore.processes import explore_side_by_side
 
         def work(explorer: "Explorer") -> Tally:
-            child = _Session(self._program, options, None, self._seeing, roster=self._roster)
+            child = _Session(
+                self._program,
+                options,
+                None,
+                self._seeing,
+                self._environment,
+                roster=self._roster,
+            )
             child.world.numbers = explorer.numbers
             child._names = ClassNames(child.world)
             child._strategy = explorer
@@ -331,7 +349,8 @@ class _Session:
             digest=tally.digest.hex(),
             complete=self._strategy.complete,
             stopped=self._stopped,
-            gap=tally.gap() or self._blind(),
+            gap=self._never_called() or tally.gap() or self._blind(),
+            faults=tuple(self._program.faults),
             unseen=_unseen(self._program),
             counterexample=self._counterexample,
             recording=self._recording,
@@ -342,6 +361,14 @@ class _Session:
         blind = [*self._seeing.blind]
         more = f" and {len(blind) - 3} more" if len(blind) > 3 else ""
         return f"code that is not seen was called: {', '.join(blind[:3])}{more}" if blind else ""
+
+    def _never_called(self) -> str:
+        """Return which call was to fail and was made in no run."""
+        for call in map(call_of, self._program.faults):
+            if call not in self._tally.called:
+                what = "thread of the name main" if call == INTERRUPT else f"call of {call}"
+                return f"no run has a {what}, so that nothing failed there"
+        return ""
 
     def _run_engine(self) -> None:
         try:

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, overload
 
 from wheelproof_explore.explorer import Engine, Options
 from wheelproof_explore.explorer import explore as run
-from wheelproof_explore.instrument.loading import packages_seen
+from wheelproof_explore.instrument.loading import home_of, packages_seen
+from wheelproof_explore.patched.environment import whole_names
 from wheelproof_explore.program import DEFAULT_SETTINGS, Program, Scenario, Settings, TimeMode
 from wheelproof_explore.program.program import name_of
 from wheelproof_explore.result import Exploration
@@ -77,6 +78,7 @@ def explore(
     *,
     instrument: Sequence[str] | None = None,
     accesses: Accesses = "steps",
+    faults: Sequence[str] = (),
     settings: Settings = DEFAULT_SETTINGS,
     replay: str | None = None,
     max_runs: int | None = None,
@@ -89,10 +91,12 @@ def explore(
 
     What your own code reads and writes is seen: all modules that are loaded and not installed, or
     the packages that `instrument` names; ["none"] sees locks, queues and the like alone. Each such
-    access is a step, or with `accesses="races"` searched for data races. `samples` draws that many
-    runs with `seed` instead, `replay` repeats one; see `Options`. Raises ProgramRejectedError.
+    access is a step, or with `accesses="races"` searched for data races. `faults` are calls that
+    fail in some runs, as "function", "module:Class.method=OSError" or "KeyboardInterrupt"; see
+    docs/explore.md. `samples` draws that many runs with `seed` instead, `replay` repeats one; see
+    `Options`. Raises ProgramRejectedError, and OptionRejectedError for what cannot fail.
     """
-    program = _program(given, instrument, settings, accesses)
+    program = _program(given, instrument, settings, accesses, faults)
     asked = os.environ.get(REPLAY)
     if asked is not None and belongs_to(program, asked):
         replay = asked
@@ -218,10 +222,11 @@ def _program(
     instrument: Sequence[str] | None,
     settings: Settings,
     accesses: Accesses,
+    faults: Sequence[str] = (),
 ) -> Program:
     seen = packages_seen(given, instrument)
     program = threading_program(
         name_of(given), given, seen, steps=bool(seen) and accesses == "steps"
     )
     assert program is not None, "a function is a program"
-    return replace(program, settings=settings)
+    return replace(program, settings=settings, faults=whole_names(faults, home_of(given)))

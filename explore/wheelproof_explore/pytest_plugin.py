@@ -91,6 +91,7 @@ class Explore:
         *,
         instrument: Sequence[str] | None = None,
         accesses: Literal["steps", "races"] = "steps",
+        faults: Sequence[str] = (),
         settings: "Settings | None" = None,
         plain_fields: "Sequence[PlainField]" = (),
         replay: str | None = None,
@@ -102,15 +103,17 @@ class Explore:
 
         `build` returns a Scenario and says so, or is the main thread of a run itself. What your own
         code reads and writes is seen; `instrument` names other packages, and ["none"] sees locks,
-        queues and the like alone. Each access is a step, or searched for data races. The test fails
-        with the table of the shrunk run if a run fails, and if the end is not reached within
-        `max_runs` (None: no bound). `replay` repeats the run of a schedule string
-        instead, `samples` draws that many runs with `seed`: both only look for failures.
+        queues and the like alone. Each access is a step, or searched for data races. `faults` are
+        calls that fail in some runs. The test fails with the table of the shrunk run if a run
+        fails, and if the end is not reached within `max_runs` (None: no bound). `replay` repeats
+        the run of a schedule string instead, `samples` draws that many runs with `seed`: both only
+        look for failures.
         """
         __tracebackhide__ = True
         from wheelproof_explore.explorer import explore as run
         from wheelproof_explore.failures.problems import ExploreError, missing_extra
-        from wheelproof_explore.instrument.loading import packages_seen
+        from wheelproof_explore.instrument.loading import home_of, packages_seen
+        from wheelproof_explore.patched.environment import whole_names
         from wheelproof_explore.program import DEFAULT_SETTINGS
         from wheelproof_explore.tasks.plain import threading_program
 
@@ -120,7 +123,12 @@ class Explore:
         program = threading_program(name, build, seen, steps=steps)
         if program is None:
             pytest.fail(f"{build!r} is no function", pytrace=False)
-        program = replace(program, settings=settings or DEFAULT_SETTINGS, plain_fields=plain_fields)
+        program = replace(
+            program,
+            settings=settings or DEFAULT_SETTINGS,
+            plain_fields=plain_fields,
+            faults=whole_names(faults, home_of(build)),
+        )
         try:
             options = self._options(program, replay, max_runs, samples, seed)
             exploration = run(program, options)

@@ -19,9 +19,10 @@ class Exploration:
 
     `stopped` is the reason why the engine ended early, None if it did not; `complete` is whether
     its normal end means that every class was run. `gap` is the reason why the runs show nothing,
-    empty if they show something; `unseen` is what was not looked at, empty if all of it was seen
-    that the program names. `digest` depends on the classes alone. `recording` is the failing
-    run, or without one an example, in which each thread runs as far as it can.
+    empty if they show something; `faults` are the calls that may fail; `unseen` is what was not
+    looked at, empty if all of it was seen that the program names. `digest` depends on the classes
+    alone. `recording` is the failing run, or without one an example, in which each thread runs as
+    far as it can.
     """
 
     program: str
@@ -42,6 +43,7 @@ class Exploration:
     complete: bool
     stopped: str | None
     gap: str
+    faults: tuple[str, ...]
     unseen: str
     counterexample: FailingInterleaving | None
     recording: RunRecording | None
@@ -67,7 +69,9 @@ class Exploration:
         if self.complete:
             cut = f", {self.cut_runs:,} runs cut by an assumption" if self.cut_runs else ""
             unseen = f"; not looked at: {self.unseen}" if self.unseen else ""
-            return f"all {self.classes:,} classes, at most {self.depth} steps{cut}{unseen} ({rate})"
+            faults = f"; each single fault of {' and '.join(self.faults)}" if self.faults else ""
+            most = f"at most {self.depth} steps"
+            return f"all {self.classes:,} classes, {most}{faults}{cut}{unseen} ({rate})"
         return f"no failure in {self.runs:,} sampled runs of {self.classes:,} classes ({rate})"
 
     def details(self) -> str:

@@ -17,6 +17,7 @@ class Tally:
     `cut` counts runs that ended at an assumption that did not hold.
     `given_up` counts runs that did not come to their end; `why` is the reason of the first one.
     `too_long` is whether a run was given up only for its length: other runs may be as long.
+    `called` are the calls that might have failed in some run.
     `needs_roster` is whether a run asked for a list of threads that was not kept.
     """
 
@@ -31,6 +32,7 @@ class Tally:
     too_long: bool = False
     needs_roster: bool = False
     for_graph_mode: bool = False
+    called: set[str] = field(default_factory=set[str])
     first: tuple[Failure, tuple[Actor, ...]] | None = None
     classes: set[bytes] = field(default_factory=set[bytes])
     digest: SetDigest = field(default_factory=SetDigest)
@@ -39,6 +41,7 @@ class Tally:
     def note(self, execution: Execution, names: ClassNames, *, complete: bool) -> None:
         """Record a finished run; `complete` is whether every class will be run."""
         self.runs += 1
+        self.called |= execution.runtime.called
         if execution.runtime.cut:
             self.cut += 1
             return
@@ -74,6 +77,7 @@ class Tally:
         self.needs_roster |= other.needs_roster
         self.for_graph_mode |= other.for_graph_mode
         self.first = self.first or other.first
+        self.called |= other.called
         self.sharing.add(other.sharing)
         for name in other.classes:
             self._add(name)

@@ -8,6 +8,7 @@ from wheelproof_explore.runs.execution import Execution, World
 from wheelproof_explore.runs.schedule import encode
 from wheelproof_explore.runtime.model import ModelThread
 from wheelproof_explore.runtime.numbers import Actor, choice_of, thread_of
+from wheelproof_explore.runtime.thread_steps import QUIET
 from wheelproof_explore.strategies.replay import DeviationStrategy, ReplayStrategy
 from wheelproof_explore.strategies.strategy import run
 
@@ -57,7 +58,9 @@ class FailingInterleaving:
         for number, usual, chosen in self.deviations:
             later = self.steps[number - 1 :]
             stops = next((step.line for step in later if step.thread == usual), "")
-            if later and (stops or later[0].line):
+            if later and later[0].line and later[0].thread == usual:
+                said.append(f"step {number}: {usual}: {later[0].text}, at {later[0].line}")
+            elif later and (stops or later[0].line):
                 said.append(f"step {number}: {usual} stops before {stops or 'its end'}")
                 said.append(f"{'':>{len(str(number)) + 7}}{chosen} goes on: {later[0].line}")
         return tuple(said)
@@ -123,6 +126,8 @@ def table_of(threads: Sequence[str], steps: Sequence[ShownStep], marked: Contain
         _row("", ["-" * width for width in widths], widths),
     ]
     for number, step in enumerate(steps, start=1):
+        if step.text in QUIET:
+            continue
         if _FIRST_ROWS < number <= len(steps) - _LAST_ROWS:
             if number == _FIRST_ROWS + 1:
                 lines.append(f"  ...  {len(steps) - _FIRST_ROWS - _LAST_ROWS} more steps")

@@ -232,6 +232,25 @@ class Calls:
         self._seeing.touch(_cache_of(getattr(found, "func", None)))
 
 
+def is_python_code(function: object) -> bool:
+    """Tell whether a call begins with a function that is written in Python."""
+    while type(function) is partial:
+        function = cast("partial[object]", function).func
+    if issubclass(type(function), type):
+        made = (inspect.getattr_static(function, name) for name in ("__init__", "__new__"))
+        return any(type(getattr(one, "__func__", one)) is FunctionType for one in made)
+    called: object = getattr(function, "__func__", function)
+    kind = type(called)
+    called = inspect.getattr_static(kind, "__call__", None)
+    return kind is FunctionType or type(called) is FunctionType
+
+
+def is_ours(function: object) -> bool:
+    """Tell whether a function is the checker's, such as a model of one of Python's."""
+    module = getattr(getattr(function, "__func__", function), "__module__", None)
+    return str(module).partition(".")[0] == "wheelproof_explore"
+
+
 def _is_library(kind: object) -> bool:
     """Tell whether a class is the standard library's."""
     return str(getattr(kind, "__module__", "")).partition(".")[0] in sys.stdlib_module_names

@@ -24,7 +24,7 @@ from types import (
 from typing import TypeAlias, cast
 
 from wheelproof_explore.instrument.accesses import Seeing
-from wheelproof_explore.instrument.calls import PLAIN, Calls
+from wheelproof_explore.instrument.calls import PLAIN, Calls, is_ours, is_python_code
 from wheelproof_explore.instrument.items import Container, Items
 from wheelproof_explore.instrument.outside import (
     CONTAINERS,
@@ -73,12 +73,37 @@ class _Functions(Items):
         if issubclass(type(instance), CONTAINERS) and not isinstance(
             inspect.getattr_static(type(instance), name, None), FunctionType
         ):
-            return partial(self._call, cast("Container", instance), name)
+            return self._interruptible(partial(self._call, cast("Container", instance), name))
         return self.call(self.get(instance, name))
 
     def call(self, function: object) -> object:
         """Return a function, so that it touches what it may read and write if it is not seen."""
-        if running() is None or self._calls.is_seen(function):
+        return (
+            function
+            if running() is None
+            else self._interruptible(self._call_of(function), function)
+        )
+
+    def _interruptible(self, call: object, function: object = None) -> object:
+        """Let Ctrl-C come where a function of Python begins, and where another returns."""
+        runtime = running()
+        if runtime is None or runtime.interruptible is None or is_ours(function):
+            return call
+        if runtime.current is not runtime.interruptible:
+            return call
+
+        def interruptible(*given: object, **named: object) -> object:
+            if is_python_code(function):
+                runtime.may_interrupt()
+            result = cast("Callable[..., object]", call)(*given, **named)
+            if not self._calls.is_seen(function):
+                runtime.may_interrupt()
+            return result
+
+        return interruptible
+
+    def _call_of(self, function: object) -> object:
+        if self._calls.is_seen(function):
             return function
         if function is getattr:
             return self._getattr

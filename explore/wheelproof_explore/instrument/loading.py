@@ -95,10 +95,14 @@ def packages_seen(given: object, instrument: Sequence[str] | None) -> Sequence[s
     """Return what is instrumented for the function `given`: its own code, if nothing is said."""
     if instrument is not None:
         return tuple(package for package in instrument if package != NOTHING)
+    return OWN, home_of(given)
+
+
+def home_of(given: object) -> str:
+    """Return the name of the module that the function `given` is from."""
     while isinstance(given, partial):
         given = given.func
-    home = getattr(given, "__module__", None) or type(given).__module__
-    return OWN, home
+    return getattr(given, "__module__", None) or type(given).__module__
 
 
 def modules_seen(packages: Sequence[str]) -> frozenset[str]:

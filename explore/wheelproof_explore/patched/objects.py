@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from types import CodeType, FrameType
 from typing import Generic, TypeVar, cast
 
@@ -102,6 +103,15 @@ class SimpleQueue(Generic[T]):
     def put(self, item: T, block: bool = True, timeout: float | None = None) -> None:
         """Add an item; never waits."""
         del block, timeout
+        runtime = running()
+        if runtime is None:
+            self._put(item)
+        else:
+            # In Python this is one call of C.
+            runtime.uninterrupted(partial(self._put, item))
+            runtime.may_interrupt()
+
+    def _put(self, item: T) -> None:
         with self._ready:
             self._items.append(item)
             self._ready.notify()

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -81,6 +81,23 @@ _models: dict[type, type[Lock | RLock]] = {
 
 
 _open: list["_Locks"] = []
+
+
+def is_modelled(value: object) -> bool:
+    """Tell whether a run has a model in the place of a function or class of Python."""
+    return id(value) in _names
+
+
+@contextmanager
+def replaced(pairs: Iterable[tuple[object, object]]) -> Generator[None]:
+    """Have the searches inside the block replace these objects as well, each by the other one."""
+    more = {id(value): (value, other) for value, other in pairs}
+    _names.update(more)
+    try:
+        yield
+    finally:
+        for address in more:
+            del _names[address]
 
 
 @contextmanager

@@ -234,9 +234,15 @@ class Lock(_OnModel):
         if runtime is None:
             return self.outside().acquire(blocking, timeout)
         _refuse_as_python(blocking, timeout)
-        return self._take(runtime, self.model(runtime), blocking, timeout)
+        acquired = self._take(runtime, self.model(runtime), blocking, timeout)
+        runtime.may_interrupt()
+        return acquired
 
-    __enter__ = acquire
+    def __enter__(self) -> bool:
+        runtime = running()
+        if runtime is None:
+            return self.outside().acquire()
+        return runtime.perform(Acquire(self.model(runtime)))
 
     def release(self) -> None:
         """Release the lock; raises RuntimeError if no thread holds it."""
@@ -284,6 +290,15 @@ class RLock(_OnModel):
         if runtime is None:
             return self.outside().acquire(blocking, timeout)
         _refuse_as_python(blocking, timeout)
+        acquired = self._taken(runtime, blocking, timeout)
+        runtime.may_interrupt()
+        return acquired
+
+    def __enter__(self) -> bool:
+        runtime = running()
+        return self.outside().acquire() if runtime is None else self._taken(runtime, True, -1)
+
+    def _taken(self, runtime: ControlledRuntime, blocking: bool, timeout: float) -> bool:
         model = self.model(runtime)
         if model.state != runtime.caller().number:
             if not self._take(runtime, model, blocking, timeout):
@@ -291,8 +306,6 @@ class RLock(_OnModel):
             self.count = 0
         self.count += 1
         return True
-
-    __enter__ = acquire
 
     def release(self) -> None:
         """Release the lock; raises RuntimeError unless the caller holds it."""

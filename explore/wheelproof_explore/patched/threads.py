@@ -337,6 +337,8 @@ def event_set(event: threading.Event) -> None:
     if runtime is None:
         _set(event)
     else:
+        # Unlike a release, this begins with code of Python.
+        runtime.may_interrupt()
         runtime.perform(SetFlag(_pulse(event, runtime), "set"))
 
 

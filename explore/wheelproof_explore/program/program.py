@@ -23,6 +23,7 @@ class Program:
     are left out, among those that can be.
 
     With `patch_threading` the program is written against `threading`; see the package `patched`.
+    `faults` are the calls of its environment that may fail, each in some runs; see `environment`.
     `options` are those of the command line with which it was named, each behind a space.
     In the packages that `instrument` names, what threads share is seen: searched for data races,
     or, with `accesses_are_steps`, explored in every order.
@@ -41,11 +42,12 @@ class Program:
     patch_threading: bool = False
     instrument: Sequence[str] = ()
     accesses_are_steps: bool = False
+    faults: Sequence[str] = ()
     options: str = ""
 
     def digest(self) -> str:
-        """Return a hash of the program's name, source and settings, whatever is left out."""
-        text = "\n".join((self.name, repr(self.settings), _source(self.build)))
+        """Return a hash of the program's name, source, settings and faults."""
+        text = "\n".join((self.name, repr(self.settings), _source(self.build), *self.faults))
         return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
 
 

@@ -13,7 +13,8 @@ from wheelproof_explore.failures.problems import (
     rejected,
 )
 from wheelproof_explore.fields.data_races import find_data_race
-from wheelproof_explore.program import Program, Scenario, observer, raises_if_wrong
+from wheelproof_explore.program import Faults, Program, Scenario, observer, raises_if_wrong
+from wheelproof_explore.program.faults import INTERRUPT
 from wheelproof_explore.program.public_operations import NotLinearizableError
 from wheelproof_explore.runs.cycles import Cycle, CycleWatch
 from wheelproof_explore.runs.waits import failure_of_stuck_threads
@@ -31,6 +32,8 @@ from wheelproof_explore.runtime.settings import TimeMode
 from wheelproof_explore.substrates.substrate import Substrate
 
 _RUNS_TO_COLLECT = 500
+_MAIN = "main"
+"""The thread that Ctrl-C reaches."""
 
 
 def _keep() -> None:
@@ -266,12 +269,16 @@ class Execution:
     def _set_up(self) -> Scenario:
         runtime = self.runtime
         try:
+            if self.program.faults:
+                runtime.environment = Faults()
             scenario = self.program.build()
             bodies = scenario.bodies(self.program.without)
             if not bodies:
                 raise ValueError("a program needs at least one thread")
             for name, body in bodies.items():
-                runtime.add_root(body, name)
+                thread = runtime.add_root(body, name)
+                if name == _MAIN and INTERRUPT in self.program.faults:
+                    runtime.interruptible = thread
             for invariant in scenario.invariants:
                 runtime.add_root(observer(invariant), f"invariant {invariant.name}")
         except ProgramRejectedError:

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from contextvars import Context
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from wheelproof.sync import (
     AtomicInteger,
@@ -22,7 +22,7 @@ from wheelproof_explore.failures.places import calling_line, users_line
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.runtime.cells import Cell, IntegerCell, short
 from wheelproof_explore.runtime.conditions import ModelCondition
-from wheelproof_explore.runtime.locks import ModelLock, ModelMonitor
+from wheelproof_explore.runtime.locks import ModelLock, ModelMonitor, Release
 from wheelproof_explore.runtime.model import (
     AtomicOperation,
     Enrolled,
@@ -39,11 +39,30 @@ from wheelproof_explore.runtime.numbers import (
 )
 from wheelproof_explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_explore.runtime.settings import Settings, TimeMode
-from wheelproof_explore.runtime.thread_steps import Choose, Finish, ThreadHandle
+from wheelproof_explore.runtime.signals import (
+    Await,
+    ClearFlag,
+    Look,
+    ReleaseAny,
+    SetFlag,
+    Sleep,
+    TimedAcquire,
+)
+from wheelproof_explore.runtime.thread_steps import Choose, Finish, Join, Start, ThreadHandle
 from wheelproof_explore.runtime.timing import ControlledClock, ReadClock, Tick
 from wheelproof_explore.substrates.substrate import Substrate
 
 T = TypeVar("T")
+
+_WAITING = (Await, Sleep, Start, TimedAcquire)
+"""Steps that wait, besides those that are blocking, or begin with code of Python."""
+_RETURNING = (
+    Await, ClearFlag, Join, Look, ReadClock, Release, ReleaseAny, SetFlag, Sleep, Start,
+)  # fmt: skip
+"""Steps that are whole calls. What acquires a lock is one only as a call of `acquire`."""
+_OF_WAIT = frozenset(("_release_save", "_acquire_restore"))
+_NEAR = 8
+"""At most so many calls lead from one of these to where it is looked for."""
 
 
 class LoggedAccess(NamedTuple):
@@ -60,6 +79,30 @@ class LoggedAccess(NamedTuple):
     write: bool
     line: str
     sure: bool = True
+
+
+def _is_inside_wait() -> bool:
+    """Tell whether `Condition.wait` just gives its lock up, or takes it back.
+
+    CPython can lose the lock there, which no program can mend.
+    """
+    frame, names = inspect.currentframe(), list[str]()
+    while frame is not None and len(names) < _NEAR:
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return not _OF_WAIT.isdisjoint(names)
+
+
+class Environment(Protocol):
+    """What may fail around a program; see `program.faults.Faults`."""
+
+    def may_fail(self, call: str, *errors: type[BaseException]) -> None:
+        """Return, or raise one of the errors."""
+        ...
+
+    def may_be_interrupted(self) -> None:
+        """Return, or raise KeyboardInterrupt."""
+        ...
 
 
 class ControlledRuntime:
@@ -105,6 +148,12 @@ class ControlledRuntime:
         self._strangers: dict[int, tuple[object, ObjectNumber]] = {}
         self.stop: KeyboardInterrupt | ProgramRejectedError | None = None
         self.faults: list[BaseException] = []
+        # The calls that might have failed.
+        self.called: set[str] = set()
+        self.environment: Environment | None = None
+        # The thread that Ctrl-C may reach at each of its steps, if there is one.
+        self.interruptible: ModelThread | None = None
+        self.interrupt: KeyboardInterrupt | None = None
         self._alone = ModelThread(self, SET_UP, "set-up")
         self.clock = ControlledClock(self, settings.time)
 
@@ -113,6 +162,8 @@ class ControlledRuntime:
         thread = self.current
         if thread is None:
             return self._perform_alone(operation)
+        if thread is self.interruptible:
+            return self._perform_or_interrupt(operation)
         if not thread.aborted:
             thread.pending = operation
             if self.keep_frames:
@@ -123,6 +174,39 @@ class ControlledRuntime:
                     return operation.apply(thread)
                 return self._perform_logged(operation, thread, self.log)
         raise UnwindError
+
+    def _perform_or_interrupt(self, operation: AtomicOperation[T]) -> T:
+        """Perform the operation; raises KeyboardInterrupt before or behind it in some runs.
+
+        CPython looks for signals while a step waits and when a call returns. It does not look
+        between the end of a `with` and the release, nor behind the acquisition of a `with`.
+        """
+        kind = type(operation)
+        if operation.blocking or issubclass(kind, _WAITING):
+            self.may_interrupt()
+        result = self.uninterrupted(partial(self.perform, operation))
+        if issubclass(kind, _RETURNING):
+            self.may_interrupt()
+        return result
+
+    def may_interrupt(self) -> None:
+        """Return; raises KeyboardInterrupt in some runs if Ctrl-C may reach the thread here."""
+        thread = self.interruptible
+        if thread is None or thread is not self.current or _is_inside_wait():
+            return
+        if self.environment is not None:
+            self.uninterrupted(self.environment.may_be_interrupted)
+
+    def uninterrupted(self, action: Callable[[], T]) -> T:
+        """Let Ctrl-C not reach the running thread while it does this."""
+        thread = self.interruptible
+        if thread is None or thread is not self.current:
+            return action()
+        self.interruptible = None
+        try:
+            return action()
+        finally:
+            self.interruptible = thread
 
     def _perform_logged(
         self, operation: AtomicOperation[T], thread: ModelThread, log: list[str]
@@ -245,7 +329,7 @@ class ControlledRuntime:
             # One that the program's environment has raised is the program's own.
             if stop in self.faults:
                 thread.error = stop
-            else:
+            elif stop is not self.interrupt:
                 self.stop = stop
         except BaseException as error:
             thread.error = error

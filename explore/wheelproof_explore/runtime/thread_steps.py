@@ -28,6 +28,12 @@ from wheelproof_explore.runtime.numbers import (
 from wheelproof_explore.runtime.settings import TimeMode
 from wheelproof_explore.runtime.timing import ControlledClock, StartTimeout
 
+NO_INTERRUPT = "no interrupt"
+"""What a step says at which the main thread could have been interrupted, and was not."""
+FAULT_COUNTED = "the fault is counted"
+QUIET = frozenset((NO_INTERRUPT, FAULT_COUNTED))
+"""What steps say that a table need not show."""
+
 
 class Life(Enum):
     """The stages of a thread's life."""
@@ -207,18 +213,25 @@ class Choose(AtomicOperation[int]):
 
 
 class MayFail(Choose):
-    """A call into the environment that returns, 0, or raises one of its errors, from 1."""
+    """A choice between what may happen, in words: a call returns, 0, or raises, from 1."""
 
-    __slots__ = ("_outcomes",)
+    __slots__ = ("_said", "_words")
+    shows_result = False
 
-    def __init__(self, call: str, errors: Sequence[str]) -> None:
-        super().__init__(len(errors) + 1)
-        said = [f"{number} raises {error}" for number, error in enumerate(errors, 1)]
-        self._outcomes = f"{call}: {', '.join(('0 returns', *said))}"
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__(len(words))
+        self._words = words
+        self._said = " or ".join(words)
+
+    def apply(self, thread: ModelThread, /) -> int:
+        """Return the value that the scheduler has chosen, 0 by default."""
+        chosen = super().apply(thread)
+        self._said = self._words[chosen]
+        return chosen
 
     def describe(self) -> str:
-        """Return the call, and what each choice means."""
-        return self._outcomes
+        """Return what has happened, or what may."""
+        return self._said
 
 
 class Mark(AtomicOperation[None]):

@@ -377,6 +377,13 @@ def run(main: Coroutine[object, object, T], *, debug: bool | None = None) -> T:
         return real_run(main, debug=debug)
     if isinstance(events._get_running_loop(), ControlledLoop):
         raise RuntimeError("asyncio.run() cannot be called from a running event loop")
+    if runtime.current is runtime.interruptible:
+        main.close()
+        raise reject(
+            runtime,
+            "runs asyncio on its main thread, where Ctrl-C cancels a task",
+            "leave --faults KeyboardInterrupt out, and give the task to cancel_anywhere()",
+        )
     return ControlledLoop(runtime).run(main)
 
 
