@@ -146,6 +146,12 @@ def declare(parser: argparse.ArgumentParser, surroundings: Surroundings) -> None
         "run, by Exception or BaseException; CALL=ERROR,... names other errors, and "
         "KeyboardInterrupt is Ctrl-C at any step of the main thread; may be given several times",
     )
+    add(
+        "--first-in-first-out",
+        action="store_true",
+        help="let tasks have their turns in the order in which asyncio's own loop gives them, in "
+        "the place of every order",
+    )
     add("--replay", metavar="SCHEDULE", help="repeat the run of this schedule string")
     add("--seed", type=int, metavar="N", help="the seed of the engine sample")
     add("--max-runs", type=int, metavar="N", help="end after N runs, inconclusive if none failed")
@@ -301,15 +307,20 @@ def _programs(arguments: argparse.Namespace, surroundings: Surroundings) -> Sequ
     name: str = arguments.program
     given = arguments.instrument, arguments.accesses
     faults: Sequence[str] = arguments.faults
+    in_line: bool = arguments.first_in_first_out
     if ":" in name:
         # What was asked for is asked for again when a run is repeated.
         options = "".join(f" --instrument {package}" for package in given[0] or ())
         options += f" --accesses {given[1]}" if given[1] else ""
         options += "".join(f" --faults {quote(fault)}" for fault in faults)
+        options += " --first-in-first-out" if in_line else ""
         program = imported(name, instrument=given[0], accesses=given[1], faults=faults)
+        if in_line:
+            settings = replace(program.settings, first_in_first_out=True)
+            program = replace(program, settings=settings)
         return (replace(program, options=options),)
-    if given != (None, None) or faults:
-        options = "--instrument, --accesses and --faults"
+    if given != (None, None) or faults or in_line:
+        options = "--instrument, --accesses, --faults and --first-in-first-out"
         problem = f"{options} are for code of your own, not for {name!r}"
         raise OptionRejectedError(f"{problem}; name a function, as module:function")
     return (surroundings.named(name),)

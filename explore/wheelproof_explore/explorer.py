@@ -194,6 +194,8 @@ def _unseen(program: Program) -> str:
         parts.append("what its code reads and writes")
     if INTERRUPT in program.faults:
         parts.append("Ctrl-C inside threading.Condition, and where nothing is called")
+    if program.settings.first_in_first_out:
+        parts.append("orders of turns that asyncio's own loop does not take")
     return " and ".join(parts)
 
 

@@ -47,7 +47,10 @@ class Program:
 
     def digest(self) -> str:
         """Return a hash of the program's name, source, settings and faults."""
-        text = "\n".join((self.name, repr(self.settings), _source(self.build), *self.faults))
+        parts = [self.name, repr(self.settings), _source(self.build), *self.faults]
+        if self.settings.first_in_first_out:
+            parts.append("first in, first out")
+        text = "\n".join(parts)
         return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
 
 

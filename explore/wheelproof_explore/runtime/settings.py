@@ -1,6 +1,6 @@
 """The settings of a program for the world in which it runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 MAX_STEPS = 5_000
@@ -26,6 +26,8 @@ class Settings:
     `max_steps` how many steps a run may have before it is given up; `may_wait`
     names the threads that may still be waiting when everybody else has ended. With `notify_among`
     above 1, `notify` wakes any of the first so many waiters instead of the one that came first.
+    With `first_in_first_out` the tasks of an event loop have their turns in the order of asyncio's
+    own loop alone. Timers and other threads still come at any time.
     """
 
     time: TimeMode = TimeMode.ANY
@@ -33,6 +35,7 @@ class Settings:
     notify_among: int = 1
     max_steps: int = MAX_STEPS
     may_wait: frozenset[str] = frozenset()
+    first_in_first_out: bool = field(default=False, repr=False)
 
 
 DEFAULT_SETTINGS = Settings()

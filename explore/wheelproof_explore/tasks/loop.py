@@ -3,7 +3,8 @@
 A task is a thread that has a turn whenever a callback of the task is ready. Callbacks that belong
 to no task share one thread and run first in, first out. So do those that other threads schedule, at
 any time, even during a turn. A timer may fire at any time, before timers that are due later; with
-TimeMode.LAZY only when nothing else is ready.
+TimeMode.LAZY only when nothing else is ready. With Settings(first_in_first_out=True) callbacks have
+their turns in the order in which they became ready, as in asyncio's own loop.
 
 A turn may make steps of its own. The loop is busy until it has ended, so no other turn begins, but
 steps of threads come in between. Turns never overlap: what two of them do is no data race, but each
@@ -55,6 +56,7 @@ class ControlledLoop:
         self._runtime = runtime
         self.as_loop = cast("asyncio.AbstractEventLoop", self)
         self._lazy = runtime.settings.time is TimeMode.LAZY
+        self._in_line = runtime.settings.first_in_first_out
         self._model = LoopModel(runtime)
         self._calls = LoopCalls(runtime)
         self._handles: dict[int, deque[events.Handle]] = {}
@@ -125,7 +127,7 @@ class ControlledLoop:
         self._unheard = {task.number for task in self._tasks if task.is_unheard()}
         self._timers.clear()
         self._called.clear()
-        self._change(ready=frozenset(), timers=0)
+        self._change(ready=frozenset(), line=(), timers=0)
 
     # The methods of a loop that tasks and asyncio's own code call.
 
@@ -159,7 +161,9 @@ class ControlledLoop:
         owner: object = getattr(callback, "__self__", None)
         key = owner.number if isinstance(owner, ModelTask) else _CALLBACKS
         self._handles.setdefault(key, deque()).append(handle)
-        self._change(ready=self._model.state.ready | {key})
+        state = self._model.state
+        line = (*state.line, key) if self._in_line else ()
+        self._change(ready=state.ready | {key}, line=line)
         return handle
 
     def call_soon_threadsafe(
@@ -258,6 +262,7 @@ class ControlledLoop:
         self,
         *,
         ready: frozenset[int] | None = None,
+        line: tuple[int, ...] | None = None,
         timers: int | None = None,
         unended: frozenset[int] | None = None,
         busy: bool | None = None,
@@ -270,6 +275,7 @@ class ControlledLoop:
         self._model.become(
             LoopState(
                 ready=state.ready if ready is None else ready,
+                line=state.line if line is None else line,
                 timers=state.timers if timers is None else timers,
                 unended=state.unended if unended is None else unended,
                 busy=state.busy if busy is None else busy,
@@ -321,7 +327,11 @@ class ControlledLoop:
 
     def _turn(self, key: int, place: Callable[[], str]) -> None:
         """Wait until a callback of `key` is ready, and run it."""
-        turn = Turn(self._model, lambda state: key in state.ready, place)
+
+        def may(state: LoopState) -> bool:
+            return state.line[:1] == (key,) if self._in_line else key in state.ready
+
+        turn = Turn(self._model, may, place)
         self._perform(turn, partial(self._run_next, key))
 
     def _run_called(self) -> None:
@@ -332,8 +342,10 @@ class ControlledLoop:
     def _run_next(self, key: int) -> None:
         handles = self._handles[key]
         handle = handles.popleft()
-        if not handles:
-            self._change(ready=self._model.state.ready - {key})
+        state = self._model.state
+        if self._in_line or not handles:
+            ready = state.ready if handles else state.ready - {key}
+            self._change(ready=ready, line=state.line[1:])
         if not handle.cancelled():
             handle._run()
 

@@ -19,9 +19,11 @@ class LoopState:
     """The keys with a ready callback, the number of timers, and the tasks that have not ended.
 
     While a callback runs the loop is `busy`: no other turn begins, even if the callback waits.
+    `line` has a key for each ready callback, first in, first out, if only that order is explored.
     """
 
     ready: frozenset[int] = frozenset()
+    line: tuple[int, ...] = ()
     timers: int = 0
     unended: frozenset[int] = frozenset()
     busy: bool = False

@@ -32,6 +32,10 @@ def _nest() -> None:
 _nest()
 
 
+def _counts() -> defaultdict[str, int]:
+    return defaultdict(int)
+
+
 def _setdefault(shared: MutableMapping[str, int]) -> object:
     return shared.setdefault("n", 0)
 
@@ -42,7 +46,7 @@ def _look_up(shared: MutableMapping[str, int]) -> object:
 
 @pytest.mark.parametrize(
     ("make", "get"),
-    [(dict, _setdefault), (defaultdict, _setdefault), (lambda: defaultdict(int), _look_up)],
+    [(dict, _setdefault), (defaultdict, _setdefault), (_counts, _look_up)],
 )
 def test_a_key_that_was_there_may_be_made_anew(
     make: Callable[[], MutableMapping[str, int]],

@@ -5,8 +5,11 @@ known to depend on another one. A loop that knows nothing of the model checker r
 turns of Python's own tasks, so it finds what the controlled loop does otherwise than Python.
 """
 
+import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -84,3 +87,59 @@ def test_tasks_show_what_brute_force_shows(first: int) -> None:
 def test_tasks_show_what_every_order_of_turns_shows(first: int) -> None:
     drawn = [random_tasks(_FIRST + first + number, _TURNS_ALONE) for number in range(_IN_A_TEST)]
     assert _finished([_against_turns(program) for program in drawn], 0.5) == []
+
+
+class _StuckError(Exception):
+    """Nothing is ready, and nothing will be."""
+
+
+class _TimedError(Exception):
+    """A timer is set: what comes first is a matter of time."""
+
+
+class _PythonsLoop(asyncio.SelectorEventLoop):
+    """Python's own loop, which ends where it would wait."""
+
+    def _run_once(self) -> None:
+        if vars(self)["_scheduled"]:
+            raise _TimedError
+        if not vars(self)["_ready"]:
+            raise _StuckError
+        once: Callable[[], None] = getattr(super(), "_run_once")  # noqa: B009
+        once()
+
+
+def _as_python_does(drawn: TaskProgram) -> str | None:
+    """Return how first in, first out differs from Python's own loop; None for programs of time."""
+    kept = Kept()
+    loop = _PythonsLoop()
+    ending = ""
+    try:
+        loop.run_until_complete(main_of(drawn, kept))
+    except _StuckError:
+        ending = STUCK
+    except _TimedError:
+        return None
+    finally:
+        _discard(loop)
+    done = ending, kept.outcome()
+    program = program_of(drawn, kept)
+    in_line = replace(program, settings=replace(program.settings, first_in_first_out=True))
+    explored = outcomes(in_line, kept.outcome, OptimalStrategy(), _RUNS)
+    shown = {(ending and STUCK, outcome) for ending, outcome in explored.shown} if explored else ()
+    return "" if shown == {done} else f"{drawn.name} ({drawn.said()}): {done}, and not {shown}"
+
+
+def _discard(loop: asyncio.SelectorEventLoop) -> None:
+    for task in asyncio.all_tasks(loop):
+        with suppress(BaseException):
+            task.get_coro().close()
+    loop.close()
+
+
+@pytest.mark.campaign
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, _PROGRAMS, _IN_A_TEST))
+def test_first_in_first_out_is_the_one_order_of_asyncio(first: int) -> None:
+    drawn = [random_tasks(_FIRST + first + number, _TURNS_ALONE) for number in range(_IN_A_TEST)]
+    assert _finished([_as_python_does(program) for program in drawn], 0.5) == []
