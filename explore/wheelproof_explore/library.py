@@ -66,10 +66,7 @@ class InterleavingError(AssertionError):
         found = exploration.counterexample
         lines = [exploration.summary() if found else f"inconclusive: {exploration.summary()}"]
         if found is not None:
-            lines += [found.table(), *(f"  {line}" for line in (*found.switches(), found.line()))]
-            if found.left_out:
-                lines.append(f"  {found.left_out_line()}")
-            lines.append(f"  repeat: {REPLAY}={found.schedule} before the same command")
+            lines += found.told(f"{REPLAY}={found.schedule} before the same command")
         super().__init__("\n".join(lines))
 
 

@@ -185,21 +185,16 @@ class Explore:
                 )
                 pytest.fail(f"inconclusive: {exploration.summary()}{remedy}", pytrace=False)
             return
-        lines = [exploration.summary(), found.table()]
-        lines += [f"  {line}" for line in (*found.switches(), found.line())]
-        if found.left_out:
-            lines.append(f"  {found.left_out_line()}")
-        lines.append(
-            f"  repeat: pytest {shlex.quote(self._node)} --explore-replay {found.schedule}"
-        )
+        repeat = f"pytest {shlex.quote(self._node)} --explore-replay {found.schedule}"
+        lines = [exploration.summary(), *found.told(repeat)]
         if self._folder is not None:
-            lines.append(f"  page: {self._write_page(exploration, self._folder)}")
+            lines.append(f"  page: {self._write_page(exploration, self._folder, repeat)}")
         pytest.fail("\n".join(lines), pytrace=False)
 
-    def _write_page(self, exploration: "Exploration", folder: Path) -> Path:
+    def _write_page(self, exploration: "Exploration", folder: Path, repeat: str) -> Path:
         from wheelproof_explore.page.page import render_exploration
 
         file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', self._node)}.html"
         folder.mkdir(parents=True, exist_ok=True)
-        file.write_text(render_exploration(exploration), encoding="utf-8")
+        file.write_text(render_exploration(exploration, repeat), encoding="utf-8")
         return file

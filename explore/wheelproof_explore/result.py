@@ -1,7 +1,6 @@
 """The result of an exploration, and the one place that turns it into a verdict."""
 
 from dataclasses import asdict, dataclass, fields
-from shlex import quote
 
 from wheelproof_explore.counterexamples.counterexample import FailingInterleaving
 from wheelproof_explore.counterexamples.recording import RunRecording
@@ -79,14 +78,7 @@ class Exploration:
         found = self.counterexample
         if found is None:
             return ""
-        lines = [found.table(), *(f"  {line}" for line in found.switches()), f"  {found.line()}"]
-        if found.left_out:
-            lines.append(f"  {found.left_out_line()}")
-        lines.append(
-            f"  repeat: wheelproof explore {quote(found.program)}{found.flags} "
-            f"--replay {found.schedule}"
-        )
-        return "\n".join(lines)
+        return "\n".join(found.told(found.command()))
 
     def document(self) -> dict[str, object]:
         """Return the result as JSON values: the certificate, or the counterexample."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 from wheelproof_explore.failures.failure import Failure
 from wheelproof_explore.runs.execution import Execution, World
@@ -72,6 +73,17 @@ class FailingInterleaving:
         parts = (f"{thread} {place}" for thread, place in self.left_out)
         return f"left out, operations that it does not need: {', '.join(parts)}"
 
+    def command(self) -> str:
+        """Return the command that repeats the run."""
+        return f"wheelproof explore {quote(self.program)}{self.flags} --replay {self.schedule}"
+
+    def told(self, repeat: str) -> list[str]:
+        """Return all of it in lines; `repeat` is how to repeat the run."""
+        lines = [*self.switches(), self.line()]
+        if self.left_out:
+            lines.append(self.left_out_line())
+        return [self.table(), *(f"  {line}" for line in (*lines, f"repeat: {repeat}"))]
+
     def table(self) -> str:
         """Return the steps as a table with one column for each thread."""
         return table_of(self.threads, self.steps, [number for number, _, _ in self.deviations])
@@ -95,7 +107,12 @@ def run_of(world: World, actors: Sequence[Actor]) -> FailingInterleaving | None:
     finally:
         execution.close()
     steps = tuple(
-        ShownStep(actor=actor, thread=columns[thread_of(actor)], text=text, line=line)
+        ShownStep(
+            actor=actor,
+            thread=columns[thread_of(actor)],
+            text=text,
+            line="" if line is None else str(line),
+        )
         for actor, (text, line) in zip(actors, log, strict=False)
     )
     return FailingInterleaving(

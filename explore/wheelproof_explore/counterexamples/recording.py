@@ -10,6 +10,7 @@ from itertools import pairwise, zip_longest
 
 from wheelproof_explore.counterexamples.counterexample import column_names
 from wheelproof_explore.failures.failure import Failure
+from wheelproof_explore.failures.places import SourceLine
 from wheelproof_explore.program import PublicOperations
 from wheelproof_explore.runs.execution import Execution, World
 from wheelproof_explore.runtime.cells import short
@@ -71,12 +72,12 @@ class Snapshot:
 class RecordedStep:
     """A step: the thread that made it, by its number in the recording, and the state after it.
 
-    `line` is the source line that made the step, with its place.
+    `line` is the line of the program that made the step, if one did.
     """
 
     thread: int
     text: str
-    line: str
+    line: SourceLine | None
     after: Snapshot
 
 

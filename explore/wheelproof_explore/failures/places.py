@@ -3,6 +3,7 @@
 import inspect
 import linecache
 import sys
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -29,8 +30,22 @@ def is_checkers(file: str) -> bool:
     return path.is_relative_to(_CHECKER) and path != _EXAMPLES
 
 
-def users_line() -> str:
-    """Return the file, line, function and text of the innermost line that a user has written.
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of the program: its file, its number from 1, the function and the line itself."""
+
+    file: str
+    number: int
+    function: str
+    text: str
+
+    def __str__(self) -> str:
+        name = Path(self.file).name
+        return f"{name}, line {self.number}, in {self.function}: {self.text}"
+
+
+def users_line() -> SourceLine | None:
+    """Return the innermost line that a user has written, None if there is none.
 
     Lines of Python's library, of `wheelproof.sync` and of the checker do not count.
     """
@@ -38,9 +53,9 @@ def users_line() -> str:
     while frame is not None and _is_tool(frame):
         frame = frame.f_back
     if frame is None:
-        return ""
-    code, line = frame.f_code, linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-    return f"{Path(code.co_filename).name}, line {frame.f_lineno}, in {code.co_name}: {line}"
+        return None
+    file, number = frame.f_code.co_filename, frame.f_lineno
+    return SourceLine(file, number, frame.f_code.co_name, linecache.getline(file, number).strip())
 
 
 def _is_tool(frame: FrameType) -> bool:

@@ -4,13 +4,18 @@ Without JavaScript it is a table of all steps. With JavaScript, one step is the 
 state after that step is shown beside the table.
 """
 
+import linecache
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from wheelproof_explore.counterexamples.recording import Hold, RunRecording, Snapshot
 from wheelproof_explore.result import Exploration
+
+_AROUND = 4
+"""So many lines of the source are shown before and behind each that made a step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,23 +55,44 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShownLine:
+    """A line of the program's source; `gap` tells that lines before it are left out."""
+
+    file: str
+    number: int
+    text: str
+    gap: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the file, without its folder."""
+        return Path(self.file).name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class States:
     """All states of a run: the first values, and the changes and the thread of each step.
 
-    `threads` has what the threads do before the first step and after each step.
+    `threads` has what the threads do before the first step and after each step. `lines` has the
+    place of each step's line in the shown source, None for a step without one.
     """
 
     first: tuple[str, ...]
     changes: tuple[dict[int, str], ...]
     threads: tuple[tuple[str, ...], ...]
     by: tuple[int, ...]
+    lines: tuple[int | None, ...]
 
 
-def render_exploration(exploration: Exploration) -> str:
-    """Return the page of an exploration that has a recording."""
+def render_exploration(exploration: Exploration, repeat: str = "") -> str:
+    """Return the page of an exploration that has a recording.
+
+    `repeat` is the command that repeats the run, by default that of the verb.
+    """
     recording = exploration.recording
     if recording is None:
         raise ValueError(f"{exploration.program}: explored without a recording")
+    found, source = exploration.counterexample, source_of(recording)
     environment = Environment(
         loader=PackageLoader("wheelproof_explore.page"),
         autoescape=True,
@@ -76,13 +102,15 @@ def render_exploration(exploration: Exploration) -> str:
     )
     return environment.get_template("exploration.html.jinja").render(
         exploration=exploration,
-        found=exploration.counterexample,
+        found=found,
+        repeat=repeat or ("" if found is None else found.command()),
         recording=recording,
         rows=rows_of(exploration, recording),
         lanes=[len(lanes) for lanes in _lanes(recording)],
         held=sorted({lock for lanes in _lanes(recording) for lock in lanes}),
         changing=sorted({place for changed in recording.changes() for place, _ in changed}),
-        states=asdict(states_of(recording)),
+        source=source,
+        states=asdict(states_of(recording, source)),
         version=version("wheelproof"),
     )
 
@@ -107,20 +135,48 @@ def rows_of(exploration: Exploration, recording: RunRecording) -> tuple[Row, ...
         )
         changes = tuple(f"{recording.objects[place]}: {value}" for place, value in changed)
         rows.append(
-            Row(cells=cells, line=step.line, changes=changes, instead_of=switches.get(number))
+            Row(
+                cells=cells,
+                line="" if step.line is None else str(step.line),
+                changes=changes,
+                instead_of=switches.get(number),
+            )
         )
         before = step.after
     return tuple(rows)
 
 
-def states_of(recording: RunRecording) -> States:
+def source_of(recording: RunRecording) -> tuple[ShownLine, ...]:
+    """Return the lines that made steps, with those around them, file by file."""
+    wanted: dict[str, set[int]] = {}
+    for step in recording.steps:
+        if step.line is not None:
+            around = range(step.line.number - _AROUND, step.line.number + _AROUND + 1)
+            wanted.setdefault(step.line.file, set()).update(around)
+    shown: list[ShownLine] = []
+    for file, numbers in wanted.items():
+        lines = linecache.getlines(file)
+        before = 0
+        for number in sorted(numbers & {*range(1, len(lines) + 1)}):
+            text = lines[number - 1].rstrip("\n")
+            shown.append(ShownLine(file=file, number=number, text=text, gap=number != before + 1))
+            before = number
+    return tuple(shown)
+
+
+def states_of(recording: RunRecording, source: tuple[ShownLine, ...] = ()) -> States:
     """Return the data for the script of the page."""
+    places = {(line.file, line.number): place for place, line in enumerate(source)}
     moments = [recording.beginning, *(step.after for step in recording.steps)]
     return States(
         first=recording.beginning.values,
         changes=tuple(dict(changed) for changed in recording.changes()),
         threads=tuple(moment.threads for moment in moments),
         by=tuple(step.thread for step in recording.steps),
+        lines=tuple(
+            None if step.line is None else places.get((step.line.file, step.line.number))
+            for step in recording.steps
+        ),
     )
 
 

@@ -18,7 +18,7 @@ from wheelproof.sync import (
     Volatile,
 )
 from wheelproof_explore.failures.failure import Failure
-from wheelproof_explore.failures.places import calling_line, users_line
+from wheelproof_explore.failures.places import SourceLine, calling_line, users_line
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.runtime.cells import Cell, IntegerCell, short
 from wheelproof_explore.runtime.conditions import ModelCondition
@@ -126,7 +126,7 @@ class ControlledRuntime:
         that made it. `breach` returns the failure of the first access of a field without its lock.
         """
         self.log: list[str] | None = [] if logging else None
-        self.lines: list[str] = []
+        self.lines: list[SourceLine | None] = []
         self._names: dict[str, int] = {}
         self.program = program
         self.settings = settings
@@ -314,7 +314,7 @@ class ControlledRuntime:
         tick.apply(time)
         if self.log is not None:
             self.log.append(tick.describe())
-            self.lines.append("")
+            self.lines.append(None)
 
     def _run(self, thread: ModelThread, body: Callable[[], None]) -> None:
         try:

@@ -1,6 +1,9 @@
 """The page of an exploration: its table and data, and its script in a real browser."""
 
+import html
+import linecache
 import re
+from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,9 +15,10 @@ from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof_explore.counterexamples.recording import RunRecording
 from wheelproof_explore.explorer import Options, explore
-from wheelproof_explore.page.page import render_exploration, rows_of, states_of
+from wheelproof_explore.page.page import render_exploration, rows_of, source_of, states_of
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_explore.result import Exploration
+from wheelproof_lab.worlds import classics
 from wheelproof_lab.worlds.all_programs import find_program
 from wheelproof_lab.worlds.classics import lost_update, philosophers
 from wheelproof_lab.worlds.waiting import readers_and_writers
@@ -223,3 +227,48 @@ def test_the_buttons_and_the_slider_go_through_the_run(tmp_path: Path) -> None:
         folder.mkdir()
         acting = page.replace("</body>", f"<script>{act}</script></body>")
         assert _seen(_in_browser(acting, folder))[0].startswith(heading)
+
+
+def test_the_source_around_each_step_is_shown() -> None:
+    found, recording = _recorded(make(lost_update))
+    source = source_of(recording)
+    numbers = [line.number for line in source]
+    assert numbers == sorted(set(numbers))
+    assert {line.name for line in source} == {"classics.py"}
+    for step, place in zip(recording.steps, states_of(recording, source).lines, strict=True):
+        assert step.line is not None
+        assert place is not None
+        assert (source[place].number, source[place].text.strip()) == (
+            step.line.number,
+            step.line.text,
+        )
+    page = render_exploration(found)
+    assert all(line.text.strip() in html.unescape(page) for line in source)
+
+
+@pytest.mark.slow
+def test_the_source_shows_where_each_thread_is(tmp_path: Path) -> None:
+    page = render_exploration(_recorded(make(lost_update))[0])
+    dom = _in_browser(page, tmp_path, hash_="#step-2")
+    marks = re.findall(r'class="next">([^<]+)<', dom)
+    assert marks == ["\u25c0 t0, t1"]
+    (here,) = re.findall(r'<tr class="code[^"]* here"><th scope="row">(\d+)', dom)
+    assert "counter.get()" in linecache.getline(classics.__file__, int(here))
+
+
+@pytest.mark.slow
+def test_the_run_can_be_played(tmp_path: Path) -> None:
+    page = render_exploration(_recorded(make(lost_update))[0])
+    # Two beats of the clock, without waiting for them.
+    clock = "window.setInterval = (beat) => { beat(); beat(); return 1; };"
+    play = "document.querySelector('[data-to=play]').click();"
+    played = page.replace("</body>", f"<script>{clock}{play}</script></body>")
+    assert _seen(_in_browser(played, tmp_path))[0] == "After step 4 of 4"
+
+
+def test_the_page_has_the_whole_command_that_repeats_the_run() -> None:
+    program = replace(make(lost_update), options=" --faults 'a b'")
+    found, _ = _recorded(program)
+    assert found.counterexample is not None
+    assert found.counterexample.command() in html.unescape(render_exploration(found))
+    assert "pytest here" in render_exploration(found, "pytest here")
