@@ -27,7 +27,7 @@ from wheelproof_explore.tasks.plain import threading_program
 from wheelproof_explore.verdicts import Verdict
 
 GRAPH = "graph"
-_ENGINES = ("optimal", "sample", "source", "brute")
+_ENGINES = ("optimal", "bounded", "sample", "source", "brute")
 
 Tell = Callable[[str], None]
 """A function that takes one line of progress at a time."""
@@ -120,8 +120,10 @@ def declare(parser: argparse.ArgumentParser, surroundings: Surroundings) -> None
         "--engine",
         default="optimal",
         choices=engines,
-        help=f"optimal covers every class once; {graph if surroundings.states else ''}sample draws "
-        "schedules at random; source and brute are oracles for small programs (default: optimal)",
+        help=f"optimal covers every class once; {graph if surroundings.states else ''}bounded "
+        "reverses no race, then one, then two, and passes nothing, for programs that are too "
+        "large; sample draws schedules at random; source and brute are oracles for small programs "
+        "(default: optimal)",
     )
     add(
         "--instrument",

@@ -43,6 +43,7 @@ from wheelproof_explore.runs.guard import forbidden_calls, require_assertions, w
 from wheelproof_explore.runs.races import Analysis
 from wheelproof_explore.runs.schedule import decode
 from wheelproof_explore.runtime.numbers import Actor
+from wheelproof_explore.strategies.bounded import BoundedStrategy
 from wheelproof_explore.strategies.brute import BruteStrategy
 from wheelproof_explore.strategies.driver import analysed_runs
 from wheelproof_explore.strategies.optimal import OptimalStrategy
@@ -79,6 +80,7 @@ class Engine(StrEnum):
     SAMPLE = "sample"
     BRUTE = "brute"
     SOURCE = "source"
+    BOUNDED = "bounded"
     REPLAY = "replay"
 
 
@@ -320,6 +322,8 @@ class _Session:
             bound = self._bound_reached(self._tally.runs)
             if self._stopped is None and bound is not None and not self._has_enough():
                 self._stopped = f"the bound on {bound} was reached"
+            if isinstance(self._strategy, BoundedStrategy):
+                self._stopped = self._strategy.said(self._stopped)
             if self._tally.first is not None:
                 self._explain(*self._tally.first)
         except KeyboardInterrupt:
@@ -480,6 +484,8 @@ def _strategy(program: Program, options: Options) -> Strategy:
             return OptimalStrategy()
         case Engine.SAMPLE:
             return SampleStrategy(options.seed, options.max_runs or SAMPLES)
+        case Engine.BOUNDED:
+            return BoundedStrategy()
         case Engine.BRUTE:
             return BruteStrategy()
         case Engine.SOURCE:
