@@ -195,7 +195,9 @@ def _unseen(program: Program) -> str:
     if program.patch_threading and not program.instrument:
         parts.append("what its code reads and writes")
     if INTERRUPT in program.faults:
-        parts.append("Ctrl-C inside threading.Condition, and where nothing is called")
+        # Since 3.14 Python looks for signals there (python/cpython#148874).
+        entry = "" if sys.version_info < (3, 14) else ", where a with has just taken a lock"
+        parts.append(f"Ctrl-C inside threading.Condition{entry}, and where nothing is called")
     if program.settings.first_in_first_out:
         parts.append("orders of turns that asyncio's own loop does not take")
     return " and ".join(parts)
