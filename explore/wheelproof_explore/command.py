@@ -146,7 +146,7 @@ def declare(parser: argparse.ArgumentParser, surroundings: Surroundings) -> None
         metavar="CALL",
         help="let each call of module:function or module:Class.method fail in some runs, one in a "
         "run, by Exception or BaseException; CALL=ERROR,... names other errors, and "
-        "KeyboardInterrupt is Ctrl-C at any step of the main thread; may be given several times",
+        "KeyboardInterrupt is Ctrl-C, which reaches the main thread; may be given several times",
     )
     add(
         "--first-in-first-out",

@@ -324,7 +324,7 @@ class _Session:
             bound = self._bound_reached(self._tally.runs)
             if self._stopped is None and bound is not None and not self._has_enough():
                 self._stopped = f"the bound on {bound} was reached"
-            if isinstance(self._strategy, BoundedStrategy):
+            if isinstance(self._strategy, BoundedStrategy) and self._tally.first is None:
                 self._stopped = self._strategy.said(self._stopped)
             if self._tally.first is not None:
                 self._explain(*self._tally.first)

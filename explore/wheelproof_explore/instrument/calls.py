@@ -49,11 +49,7 @@ class Calls:
 
     def is_seen(self, function: object) -> bool:
         """Tell whether a function's own code says what it reads and writes, or it has no need."""
-        # By `type`: a proxy's `__class__` is code of the program, which `isinstance` would run.
-        while type(function) is partial:
-            function = cast("partial[object]", function).func
-        if issubclass(type(function), MethodType):
-            function = cast("MethodType", function).__func__
+        function = _function_behind(function)
         kind = type(function)
         if kind is FunctionType:
             plain = cast("FunctionType", function)
@@ -234,15 +230,23 @@ class Calls:
 
 def is_python_code(function: object) -> bool:
     """Tell whether a call begins with a function that is written in Python."""
-    while type(function) is partial:
-        function = cast("partial[object]", function).func
-    if issubclass(type(function), type):
+    function = _function_behind(function)
+    kind = type(function)
+    if issubclass(kind, type):
         made = (inspect.getattr_static(function, name) for name in ("__init__", "__new__"))
         return any(type(getattr(one, "__func__", one)) is FunctionType for one in made)
-    called: object = getattr(function, "__func__", function)
-    kind = type(called)
     called = inspect.getattr_static(kind, "__call__", None)
     return kind is FunctionType or type(called) is FunctionType
+
+
+def _function_behind(function: object) -> object:
+    """Return what is called in the end by partial calls and a bound method."""
+    # By `type`: a proxy's `__class__` is code of the program, which `isinstance` would run.
+    while type(function) is partial:
+        function = cast("partial[object]", function).func
+    if issubclass(type(function), MethodType):
+        function = cast("MethodType", function).__func__
+    return function
 
 
 def is_ours(function: object) -> bool:

@@ -35,6 +35,7 @@ from wheelproof_explore.instrument.outside import (
 )
 from wheelproof_explore.patched.objects import Local
 from wheelproof_explore.patched.primitives import running
+from wheelproof_explore.runtime.runtime import ControlledRuntime
 
 _OF_ATTRIBUTES = frozenset(("__delattr__", "__getattribute__", "__setattr__"))
 _SLOTS = (MethodWrapperType, WrapperDescriptorType)
@@ -68,28 +69,31 @@ class _Functions(Items):
         return getattr(instance, name)
 
     def method(self, instance: object, name: str) -> object:
-        if running() is None:
+        runtime = running()
+        if runtime is None:
             return getattr(instance, name)
         if issubclass(type(instance), CONTAINERS) and not isinstance(
             inspect.getattr_static(type(instance), name, None), FunctionType
         ):
-            return self._interruptible(partial(self._call, cast("Container", instance), name))
+            call = partial(self._call, cast("Container", instance), name)
+            return call if runtime.interruptible is None else self._interruptible(runtime, call)
         return self.call(self.get(instance, name))
 
     def call(self, function: object) -> object:
         """Return a function, so that it touches what it may read and write if it is not seen."""
-        return (
-            function
-            if running() is None
-            else self._interruptible(self._call_of(function), function)
-        )
-
-    def _interruptible(self, call: object, function: object = None) -> object:
-        """Let Ctrl-C come where a function of Python begins, and where another returns."""
         runtime = running()
-        if runtime is None or runtime.interruptible is None or is_ours(function):
+        if runtime is None:
+            return function
+        call = self._call_of(function)
+        if runtime.interruptible is None:
             return call
-        if runtime.current is not runtime.interruptible:
+        return self._interruptible(runtime, call, function)
+
+    def _interruptible(
+        self, runtime: ControlledRuntime, call: object, function: object = None
+    ) -> object:
+        """Let Ctrl-C come where a function of Python begins, and where another returns."""
+        if runtime.current is not runtime.interruptible or is_ours(function):
             return call
 
         def interruptible(*given: object, **named: object) -> object:

@@ -12,6 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from wheelproof_explore.counterexamples.recording import Hold, RunRecording, Snapshot
+from wheelproof_explore.failures.places import SourceLine
 from wheelproof_explore.result import Exploration
 
 _AROUND = 4
@@ -49,7 +50,7 @@ class Row:
     """
 
     cells: tuple[TableCell, ...]
-    line: str
+    line: SourceLine | None
     changes: tuple[str, ...]
     instead_of: str | None
 
@@ -135,12 +136,7 @@ def rows_of(exploration: Exploration, recording: RunRecording) -> tuple[Row, ...
         )
         changes = tuple(f"{recording.objects[place]}: {value}" for place, value in changed)
         rows.append(
-            Row(
-                cells=cells,
-                line="" if step.line is None else str(step.line),
-                changes=changes,
-                instead_of=switches.get(number),
-            )
+            Row(cells=cells, line=step.line, changes=changes, instead_of=switches.get(number))
         )
         before = step.after
     return tuple(rows)

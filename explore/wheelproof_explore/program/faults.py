@@ -27,7 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 INTERRUPT = "KeyboardInterrupt"
-"""In the place of a call that may fail: Ctrl-C at any step of the main thread."""
+"""In the place of a call that may fail: Ctrl-C, which reaches the main thread."""
 
 
 class _Count(AddAndGet):

@@ -93,7 +93,7 @@ def _is_inside_wait() -> bool:
     return not _OF_WAIT.isdisjoint(names)
 
 
-class Environment(Protocol):
+class Failing(Protocol):
     """What may fail around a program; see `program.faults.Faults`."""
 
     def may_fail(self, call: str, *errors: type[BaseException]) -> None:
@@ -150,8 +150,8 @@ class ControlledRuntime:
         self.faults: list[BaseException] = []
         # The calls that might have failed.
         self.called: set[str] = set()
-        self.environment: Environment | None = None
-        # The thread that Ctrl-C may reach at each of its steps, if there is one.
+        self.environment: Failing | None = None
+        # The thread that Ctrl-C may reach, if there is one.
         self.interruptible: ModelThread | None = None
         self.interrupt: KeyboardInterrupt | None = None
         self._alone = ModelThread(self, SET_UP, "set-up")

@@ -105,8 +105,8 @@ class _PythonsLoop(asyncio.SelectorEventLoop):
             raise _TimedError
         if not vars(self)["_ready"]:
             raise _StuckError
-        once: Callable[[], None] = getattr(super(), "_run_once")  # noqa: B009
-        once()
+        once: Callable[[object], None] = vars(asyncio.BaseEventLoop)["_run_once"]
+        once(self)
 
 
 def _as_python_does(drawn: TaskProgram) -> str | None:
