@@ -31,6 +31,7 @@ from wheelproof_explore.fields.plain_fields import watched
 from wheelproof_explore.instrument.accesses import NewlySharedError, Seeing
 from wheelproof_explore.instrument.left_behind import LeftBehind
 from wheelproof_explore.instrument.loading import import_packages, instrumented, modules_seen
+from wheelproof_explore.instrument.system import files_watched
 from wheelproof_explore.patched.environment import Environment, call_of
 from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.patched.threads import RosterNeededError, keeping_roster
@@ -250,10 +251,18 @@ class _Session:
             stack.enter_context(self._environment.failing(self._seeing))
             if program.patch_threading:
                 stack.enter_context(keeping_roster(kept=self._roster))
-                stack.enter_context(patched_threading(program.build))
+                standing = stack.enter_context(patched_threading(program.build))
                 packages = (*program.instrument, *self._seeing.late)
-                self.world.restore = LeftBehind(packages, program.build).restore
-                stack.callback(self.world.restore)
+                left_behind = LeftBehind(packages, (program.build, *standing))
+                blind = self._seeing.blind if program.instrument else None
+                files = stack.enter_context(files_watched(blind))
+
+                def restore() -> None:
+                    left_behind.restore()
+                    files.bring_back()
+
+                self.world.restore = restore
+                stack.callback(restore)
             else:
                 stack.enter_context(forbidden_calls(program.name))
             if options.substrate is SubstrateKind.GREENLET:

@@ -112,7 +112,7 @@ def test_the_wheel_has_nothing_of_the_laboratory(built: Path) -> None:
     # that is never patched.
     named = [name for name, text in modules.items() if "wheelproof_lab" in text]
     assert sorted(named) == [
-        "wheelproof_explore/patched/patching.py",
+        "wheelproof_explore/patched/search.py",
         "wheelproof_spec/app/laboratory.py",
         "wheelproof_spec/app/program.py",
         "wheelproof_spec/drive/vector_files.py",

@@ -71,6 +71,8 @@ class Seeing:
         self.active = False
         self.known: set[int] = set()
         """The identities of the codes that are rewritten."""
+        self.faulty: dict[int, str] = {}
+        """The calls that fail under the names that were found, by the identity of the function."""
         self.files: set[str] = set()
         self.modules: frozenset[str] = frozenset()
         self.functions: Sequence[FunctionType] = ()

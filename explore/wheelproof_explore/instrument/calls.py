@@ -1,9 +1,11 @@
 """Calls of code that is not rewritten: what they may read and write is one step."""
 
+import contextlib
 import gc
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import cache, partial
 from operator import attrgetter, methodcaller
 from pathlib import Path
@@ -11,6 +13,7 @@ from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import TypeVar, cast
 
 from wheelproof_explore.instrument.accesses import Seeing
+from wheelproof_explore.instrument.module_state import ModuleState
 from wheelproof_explore.instrument.outside import (
     CONTAINERS,
     Effect,
@@ -20,9 +23,11 @@ from wheelproof_explore.instrument.outside import (
     is_builtin,
     is_known,
     is_python,
+    is_quiet,
     parts_of,
     receiver_of,
 )
+from wheelproof_explore.instrument.system import system_parts
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.accesses import Accesses, joined
 
@@ -33,6 +38,8 @@ PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
 _MAKING = frozenset(("__init__", "__new__", "__init_subclass__", "__set_name__"))
 _LOOKING = (attrgetter, methodcaller, getattr, hasattr, vars)
 """Functions of C, and kinds of them, that read the attributes they are told."""
+_MADE_BY_GENERATOR = cast("type", vars(contextlib)["_GeneratorContextManager"])
+_Named = Mapping[str, object]
 _CACHE_OF = "cache of "
 _CACHE = type(cache(lambda: None))
 
@@ -46,6 +53,7 @@ class Calls:
     def __init__(self, seeing: Seeing, seen: Callable[[object], object]) -> None:
         self._seeing = seeing
         self._seen_at_once = seen
+        self._module_state = ModuleState()
 
     def is_seen(self, function: object) -> bool:
         """Tell whether a function's own code says what it reads and writes, or it has no need."""
@@ -91,14 +99,25 @@ class Calls:
             read = _parts(values, of_given)
             looks = is_builtin(target) and all(map(self._looks_by_methods, functions_in(values)))
             parts += self._not_seen(read) if looks else read
+        parts += self._module_state.written_by(target)
         if function is print:
             parts += _parts((named.get("file"),), Effect.WRITES)
         if type(function) is _CACHE:
             parts += _cache_of(getattr(function, "__wrapped__", None))
+        of_system = system_parts(target, (*held, *given), named)
+        parts += of_system
         if not parts or runtime is None:
             return function(*given, **named)
-        look = partial(self._seeing.touch, parts, sure=is_known(target))
-        return self.behind(look, function, *given, **named)
+        sure = is_known(target) and not of_system
+        look = partial(self._seeing.touch, parts, sure=sure)
+        thread = runtime.current
+        if not of_system or thread is None:
+            return self.behind(look, function, *given, **named)
+        thread.uses_files += 1
+        try:
+            return self.behind(look, function, *given, **named)
+        finally:
+            thread.uses_files -= 1
 
     def behind(
         self,
@@ -133,6 +152,24 @@ class Calls:
             if runtime.event != event:
                 look()
 
+    def managed(self, manager: object) -> object:
+        """Return a context manager whose two ends are steps, if its code is not seen."""
+        kind = type(manager)
+        ends = [inspect.getattr_static(kind, name, None) for name in ("__enter__", "__exit__")]
+        if kind is _MADE_BY_GENERATOR:
+            made = cast("Mapping[str, object]", vars(manager))
+            if self.is_seen(made["func"]):
+                return manager
+            given = (
+                *cast("tuple[object, ...]", made["args"]),
+                *cast("_Named", made["kwds"]).values(),
+            )
+            parts = [*_parts(given, Effect.WRITES), *self._module_state.written_by(made["func"])]
+            return _Managed(manager, partial(self.behind, partial(self._seeing.touch, parts)))
+        if None in ends or is_quiet(kind) or all(map(self.is_seen, ends)):
+            return manager
+        return _Managed(manager, self.outside)
+
     def _seen_later(self, value: object) -> object:
         """Return a function of C that reads or writes so that a call of it later on is seen."""
         if type(value) not in (BuiltinMethodType, MethodWrapperType):
@@ -157,7 +194,9 @@ class Calls:
 
     def touch(self, values: Iterable[object], effect: Effect) -> Accesses:
         """Read or write, as one step, what can be reached through these values."""
-        return self._seeing.touch(self._not_seen(_parts(values, effect)))
+        values = [*values]
+        of_files = system_parts(None, values, {})
+        return self._seeing.touch(self._not_seen(_parts(values, effect)) + of_files)
 
     def operate(
         self, function: Callable[..., object], method: str, left: object, right: object
@@ -226,6 +265,22 @@ class Calls:
     def look_into_cached_property(self, found: object) -> None:
         """Make a step of the look for what a cached property has."""
         self._seeing.touch(_cache_of(getattr(found, "func", None)))
+
+
+class _Managed:
+    """What a `with` enters and leaves in the place of a context manager that is not seen."""
+
+    __slots__ = ("_call", "_manager")
+
+    def __init__(self, manager: object, call: Callable[..., object]) -> None:
+        self._manager = cast("AbstractContextManager[object]", manager)
+        self._call = call
+
+    def __enter__(self) -> object:
+        return self._call(self._manager.__enter__)
+
+    def __exit__(self, *error: object) -> bool:
+        return bool(self._call(self._manager.__exit__, *error))
 
 
 def is_python_code(function: object) -> bool:

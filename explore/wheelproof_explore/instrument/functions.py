@@ -34,6 +34,7 @@ from wheelproof_explore.instrument.outside import (
     receiver_of,
 )
 from wheelproof_explore.patched.objects import Local
+from wheelproof_explore.patched.patching import refuse_missed
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.runtime import ControlledRuntime
 
@@ -121,6 +122,10 @@ class _Functions(Items):
             return partial(self._by_slot, cast("Callable[..., object]", function))
         if function is eval or function is exec:
             self._seeing.blind["eval()" if function is eval else "exec()"] = None
+        refuse_missed(function)
+        if id(function) in self._seeing.faulty:
+            missed = self._seeing.faulty[id(function)]
+            self._seeing.blind[f"{missed}, by a name that no search found, cannot fail"] = None
         receiver = receiver_of(function)
         if type(function) is BuiltinMethodType and issubclass(type(receiver), CONTAINERS):
             return partial(self._call, cast("Container", receiver), function.__name__)
@@ -189,6 +194,13 @@ class _Functions(Items):
     def blind(self, what: str) -> None:
         if running() is not None:
             self._seeing.blind[what] = None
+
+    def entering(self, manager: object) -> object:
+        """Return what a `with` enters, so that what is not seen of it is a step at both ends."""
+        if running() is None:
+            return manager
+        refuse_missed(manager)
+        return self._calls.managed(manager)
 
     def entered(self) -> None:
         """Make a step in a function that code calls which is not seen, and goes on behind it."""
@@ -294,6 +306,7 @@ class _Functions(Items):
             self.blind(f"a store to {name}")
         if issubclass(kind, _NO_STATE):
             return
+        refuse_missed(instance)
         if issubclass(kind, type):
             mro = *_mro(cast("type", instance)), *(() if write else _mro(kind))
             owner = next((one for one in mro if name in vars(one)), cast("type", instance))

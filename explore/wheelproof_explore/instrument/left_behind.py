@@ -4,9 +4,11 @@ A singleton, a cache or a counter of a module would be there already in the seco
 and the race to make it would be explored in the first one alone.
 """
 
+import os
 import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from operator import is_not
 from types import (
@@ -21,22 +23,34 @@ from types import (
 from typing import cast
 
 from wheelproof_explore.instrument.loading import OWN, modules_seen
+from wheelproof_explore.instrument.outside import has_effects_known
+from wheelproof_explore.patched.search import FOREIGN
 
-_PYTHONS = frozenset(("collections", "functools", "queue", "types", "weakref", "_weakrefset"))
-"""Modules of the standard library whose objects are looked through like those of a program."""
+_LEFT_ALONE = FOREIGN | {
+    "abc", "ast", "builtins", "codecs", "encodings", "enum", "inspect", "linecache", "re", "site",
+    "sys", "tokenize", "traceback", "typing", "warnings", "zipimport",
+}  # fmt: skip
+"""Packages whose objects are not looked through: no state of a program is in there."""
 _Mapping = dict[object, object]
 
 _PLAIN = frozenset((int, str, bytes, float, bool, type(None)))
+_CONTAINERS = frozenset((dict, OrderedDict, list, deque, bytearray, set, tuple, frozenset))
+"""Containers; an object of a subclass may have attributes as well."""
 _CACHE = type(cache(lambda: None))
+_WITHOUT_OWN_ATTRIBUTES = (FunctionType, MethodType, ModuleType, partial, type, _CACHE)
 _SKIPPED = frozenset(("__dict__", "__weakref__", "__doc__", "__module__", "__builtins__"))
 
 
 def _reached(names: Iterable[str]) -> frozenset[str]:
-    """Return the user's own modules among these, and those that they import."""
+    """Return the user's own modules among these, what they import, and the packages they use."""
     own, found, left = modules_seen((OWN,)), set[str](), [*names]
+    used = set[str]()
     while left:
         name = left.pop()
-        if name not in own or name in found:
+        if name in found:
+            continue
+        if name not in own:
+            used.add(name.partition(".")[0])
             continue
         found.add(name)
         held = cast("dict[str, object]", vars(sys.modules[name]))
@@ -44,16 +58,18 @@ def _reached(names: Iterable[str]) -> frozenset[str]:
             kind = type(value)
             if issubclass(kind, ModuleType):
                 left.append(cast("ModuleType", value).__name__)
-            elif kind is FunctionType or issubclass(kind, type):
-                left.append(str(cast("type", value).__module__))
-    return frozenset(found)
+            else:
+                is_named = kind is FunctionType or issubclass(kind, type)
+                left.append(str((cast("type", value) if is_named else kind).__module__))
+    kept = {one for one in used if one in sys.stdlib_module_names and has_effects_known(one)}
+    return frozenset(found) | modules_seen([*(used - kept - _LEFT_ALONE)])
 
 
 class LeftBehind:
     """The state of the modules that a program names when this was made, and a way back to it.
 
-    `packages` are those whose accesses are seen. What they import and is not installed belongs to
-    them, and so does what `given`, the program itself, was made with.
+    `packages` are those whose accesses are seen. What they import belongs to them, also installed
+    packages, and so does what `given`, the program itself, was made with.
     """
 
     def __init__(self, packages: Iterable[str], given: object = None) -> None:
@@ -67,6 +83,7 @@ class LeftBehind:
             held = cast(_Mapping, vars(module))
             self._mapping(held, partial(setattr, module), partial(delattr, module))
         self._look(given)
+        self._look(os.environ)
         # What is deep inside is no reason to recurse deep.
         while self._left:
             self._look_into(self._left.pop())
@@ -107,11 +124,8 @@ class LeftBehind:
             self._cache(value)
         elif issubclass(kind, type):
             self._class(cast("type", value))
-        elif not issubclass(kind, ModuleType) and self._is_known(kind):
+        if not issubclass(kind, _WITHOUT_OWN_ATTRIBUTES) and kind not in _CONTAINERS:
             self._object(value)
-
-    def _is_known(self, kind: type) -> bool:
-        return kind.__module__ in self._modules or kind.__module__ in _PYTHONS
 
     def _dict(self, held: _Mapping, base: type[_Mapping]) -> None:
         def put(name: object, value: object) -> None:
@@ -138,8 +152,10 @@ class LeftBehind:
 
         def set_back() -> None:
             now = dict(base.items(held))
-            for name in [name for name in now if name not in before]:
-                drop(name)
+            for name, value in now.items():
+                # A module that was imported meanwhile stays loaded.
+                if name not in before and not issubclass(type(value), ModuleType):
+                    drop(name)
             for name, value in before.items():
                 if name not in now or now[name] is not value:
                     put(name, value)
@@ -185,11 +201,11 @@ class LeftBehind:
             self._mapping(held, put, drop, cast(type[_Mapping], MappingProxyType))
 
     def _object(self, value: object) -> None:
-        try:
+        if str(type(value).__module__).partition(".")[0] in _LEFT_ALONE:
+            return
+        with suppress(AttributeError):
             held: dict[object, object] = object.__getattribute__(value, "__dict__")
-        except AttributeError:
-            held = {}
-        self._mapping(held, held.__setitem__, held.__delitem__)
+            self._mapping(held, held.__setitem__, held.__delitem__)
         for kind in type(value).__mro__:
             for member in vars(kind).values() if "__slots__" in vars(kind) else ():
                 if isinstance(member, MemberDescriptorType):

@@ -7,6 +7,7 @@ that matters is never left out; at worst an order too many is explored.
 
 import gc
 import operator
+import os
 import sys
 from array import array
 from collections import deque
@@ -121,7 +122,7 @@ OPERATORS = {
 """What each operator does, by the name of its node."""
 IN_PLACE = {node: _FUNCTIONS[f"i{name.rstrip('_')}"] for node, name in _NAMES_OF_OPERATORS.items()}
 """The same of those that may change their left operand."""
-_HOLDING = frozenset((WeakKeyDictionary, WeakSet, WeakValueDictionary))
+_HOLDING = frozenset((WeakKeyDictionary, WeakSet, WeakValueDictionary, type(os.environ)))
 """Classes of quiet modules that hold what they are given, and tell who asks."""
 CONTAINERS = (dict, list, set, deque, bytearray, array)
 _VIEWS = frozenset(("builtins", "itertools", "collections", "functools"))
@@ -167,6 +168,11 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
 def is_quiet(kind: type) -> bool:
     """Tell whether the objects of a class keep no state that the program's own code can see."""
     return kind.__module__.partition(".")[0] in _QUIET and kind not in _HOLDING
+
+
+def has_effects_known(package: str) -> bool:
+    """Tell whether it is known what the functions of a package do to what they are given."""
+    return package in _MODULES or package in _KNOWN
 
 
 def is_builtin(function: object) -> bool:

@@ -261,7 +261,7 @@ class _Rewriter(Expressions):
         """Return a `with` of one item that stores into its target first, around the other items."""
         item, others = node.items[0], node.items[1:]
         after: list[ast.stmt] = []
-        item.context_expr = self.load(item.context_expr)
+        item.context_expr = called("entering", self.load(item.context_expr))
         if item.optional_vars is not None:
             item.optional_vars = self._one_target(item.optional_vars, after)
         if others:

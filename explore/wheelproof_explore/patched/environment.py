@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from inspect import CO_ITERABLE_COROUTINE, isasyncgenfunction, iscoroutinefunction
 from inspect import isgeneratorfunction as is_generator
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -19,8 +19,9 @@ from unittest.mock import patch
 
 from wheelproof_explore.failures.problems import OptionRejectedError
 from wheelproof_explore.instrument.accesses import Seeing
-from wheelproof_explore.patched.patching import is_modelled, replaced
+from wheelproof_explore.patched.patching import replaced
 from wheelproof_explore.patched.primitives import running
+from wheelproof_explore.patched.search import is_modelled
 from wheelproof_explore.program.faults import INTERRUPT
 
 _ANY = (Exception, BaseException)
@@ -78,7 +79,8 @@ class _Replacement:
     def __call__(self, *given: object, **named: object) -> object:
         """Call it, or raise one of its errors; what it reads and writes is seen as without us."""
         self._faulty.fail()
-        value = self._faulty.value
+        # As a call of its own: the function itself would be one that was not replaced.
+        value = partial(self._faulty.value)
         seen = vars(builtins).get("_wp_call")
         call = value if seen is None else cast("Callable[..., object]", seen(value))
         return call(*given, **named)
@@ -112,6 +114,8 @@ class Environment:
                     one.value.__code__ = _code_of(one, one.value)
                     if id(code) in seeing.known:
                         seeing.known.add(id(one.value.__code__))
+                else:
+                    seeing.faulty[id(one.value)] = one.call
             yield
 
 

@@ -1,5 +1,6 @@
 """Thread-local state, simple queues and the clock of the program under test."""
 
+import gc
 import inspect
 import queue
 import threading
@@ -45,10 +46,11 @@ class Local:
         parts: dict[int, dict[str, object]] = {get_ident(): {}}
         object.__setattr__(local, "_parts", (running(), parts))
         object.__setattr__(local, "_given", (args, named))
+        object.__setattr__(local, "_first", None)
         return local
 
     # Slots have the same value in every thread.
-    __slots__ = ("__dict__", "__weakref__", "_given", "_parts")
+    __slots__ = ("__dict__", "__weakref__", "_first", "_given", "_parts")
 
     def __getattribute__(self, name: str) -> object:
         _switch(self)
@@ -81,11 +83,37 @@ def _switch(local: Local) -> None:
         return
     part = parts[thread] = {}
     object.__setattr__(local, "__dict__", part)
+    first: dict[str, object] | None = object.__getattribute__(local, "_first")
+    if first is not None and _is_main(now):
+        part.update(first)
+        return
     args, named = object.__getattribute__(local, "_given")
     if type(local).__init__ is not object.__init__:
         type(local).__init__(local, *args, **named)
         # Another thread may have had its turn meanwhile.
         object.__setattr__(local, "__dict__", part)
+
+
+def _is_main(runtime: ControlledRuntime | None) -> bool:
+    """Tell whether the caller is the thread in which the program's modules were imported."""
+    thread = None if runtime is None else runtime.current
+    # The program may have a thread of its own that is called main.
+    return thread is None or (thread.name == "main" and thread.number == 0)
+
+
+def standing_local(kind: type, real: threading.local, of_main: dict[str, object]) -> Local:
+    """Return the model of thread-local state that was made before a run, by the main thread."""
+    given = gc.get_referents(real)
+    tuples = [cast("tuple[object, ...]", one) for one in given if type(one) is tuple]
+    args = tuples[0] if tuples else ()
+    dicts = [cast("dict[str, object]", one) for one in given if type(one) is dict]
+    # Behind the arguments stand those with names, if there are any, and the state of C.
+    named = dicts[0] if len(dicts) > 1 else {}
+    local = cast("Local", object.__new__(kind))
+    object.__setattr__(local, "_parts", (None, {}))
+    object.__setattr__(local, "_given", (args, named))
+    object.__setattr__(local, "_first", of_main)
+    return local
 
 
 def _refuse_dict(name: str) -> None:
@@ -96,9 +124,24 @@ def _refuse_dict(name: str) -> None:
 class SimpleQueue(Generic[T]):
     """`queue.SimpleQueue`."""
 
-    def __init__(self) -> None:
-        self._items: deque[T] = deque()
-        self._ready = threading.Condition(cast("threading.Lock", Lock()))
+    def __init__(self, index: int = 0) -> None:
+        self._index = index
+        self._run: ControlledRuntime | None = None
+        self.first = list[T]()
+        """The items of a queue that was made before any run: each run begins with them."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Have the first items, and nobody who waits."""
+        self._items = deque(self.first)
+        self._ready = threading.Condition(cast("threading.Lock", Lock(self._index)))
+
+    def _begin_run(self) -> None:
+        """Begin anew with a queue that was made before the run."""
+        now = running()
+        if self._index and self._run is not now:
+            self._run = now
+            self.begin()
 
     def put(self, item: T, block: bool = True, timeout: float | None = None) -> None:
         """Add an item; never waits."""
@@ -112,6 +155,7 @@ class SimpleQueue(Generic[T]):
             runtime.may_interrupt()
 
     def _put(self, item: T) -> None:
+        self._begin_run()
         with self._ready:
             self._items.append(item)
             self._ready.notify()
@@ -126,6 +170,7 @@ class SimpleQueue(Generic[T]):
         until = None if timeout is None else _now(runtime) + timeout
         thread = None if runtime is None else runtime.current
         # Python wakes the idle workers of a pool when the interpreter ends.
+        self._begin_run()
         idle = thread is not None and _caller(inspect.currentframe()).co_name == "_worker"
         with self._ready:
             while not self._items:
@@ -150,8 +195,20 @@ class SimpleQueue(Generic[T]):
 
     def qsize(self) -> int:
         """Return how many items there are."""
+        self._begin_run()
         with self._ready:
             return len(self._items)
+
+
+def standing_queue(real: "queue.SimpleQueue[object]", index: int) -> SimpleQueue[object]:
+    """Return the model of a queue that was made before a run, with what is in it."""
+    model = SimpleQueue[object](index)
+    while not real.empty():
+        model.first.append(real.get_nowait())
+    for item in model.first:
+        real.put(item)
+    model.begin()
+    return model
 
 
 def _caller(frame: FrameType | None) -> CodeType:

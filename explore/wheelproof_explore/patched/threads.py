@@ -315,6 +315,15 @@ def _pulse(event: threading.Event, runtime: ControlledRuntime) -> Pulse:
     return pulse
 
 
+def number_event(event: threading.Event, index: int) -> Callable[[], None]:
+    """Give a number to an event that was made before a run; return how to take it away."""
+    of_event = vars(event)
+    before = of_event.setdefault(_MODEL, (None, index))
+    if before[1] != index:
+        return lambda: None
+    return partial(of_event.pop, _MODEL, None)
+
+
 def event_init(event: threading.Event) -> None:
     """`Event.__init__`."""
     runtime = running()

@@ -268,6 +268,7 @@ class ModelThread:
         "spurious_left",
         "strangers",
         "suspend",
+        "uses_files",
         "within",
     )
 
@@ -292,6 +293,8 @@ class ModelThread:
         self.choice = 0
         # What code that nobody sees, and that has called the code under way, may still access.
         self.within: Accesses = ()
+        # How many calls are under way that say that they use files.
+        self.uses_files = 0
         self._signal: _Signal | None = None
         # Whether it was interrupted; None without a handle, by which it could be interrupted.
         self.interruption: SharedObject[bool] | None = None

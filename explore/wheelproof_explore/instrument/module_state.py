@@ -1,0 +1,132 @@
+"""The state of its module that a function may use whose code is not rewritten.
+
+`cache.get(key)` is given nothing that threads share, and yet they share what it looks into. Such a
+function names the variables of its module; what it calls there names others. The containers and
+objects among them may be written, and so may the variables that functions there assign.
+"""
+
+import dis
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import cast
+
+from wheelproof_explore.instrument.outside import (
+    CONTAINERS,
+    Part,
+    has_effects_known,
+    is_python,
+    parts_of,
+)
+from wheelproof_explore.patched.search import FOREIGN
+
+_ASSIGNS = frozenset(("STORE_GLOBAL", "DELETE_GLOBAL"))
+_MOST_FUNCTIONS = 200
+"""How many functions are looked into for one call; what the others use is not known."""
+_Variables = Mapping[str, object]
+
+
+_Variable = tuple[_Variables, str, str]
+"""A variable of a module: where it is, the module's name if functions assign it, and its name."""
+
+
+class ModuleState:
+    """What the functions that one exploration calls use of their modules."""
+
+    def __init__(self) -> None:
+        # By the identity of a code or a class, which is kept alive here.
+        self._known: dict[int, tuple[object, tuple[_Variable, ...]]] = {}
+
+    def written_by(self, called: object) -> Iterator[tuple[Part, bool]]:
+        """Yield what a call may write that belongs to modules; nothing if that is known better."""
+        while issubclass(type(called), partial):
+            called = cast("partial[object]", called).func
+        if issubclass(type(called), MethodType):
+            called = cast("MethodType", called).__func__
+        if type(called) is not FunctionType and not issubclass(type(called), type):
+            return
+        # A function with the same code uses the same variables.
+        key = called.__code__ if type(called) is FunctionType else called
+        if id(key) not in self._known:
+            self._known[id(key)] = key, (*_variables_of(called),)
+        for variables, module, name in self._known[id(key)][1]:
+            if module:
+                yield (variables, f"{module}.", name), True
+            yield from _written(variables.get(name))
+
+
+def _variables_of(called: object) -> Iterator[_Variable]:
+    seen, left = set[int](), [*_functions_of(called)]
+    while left and len(seen) < _MOST_FUNCTIONS:
+        function = left.pop()
+        if id(function.__code__) in seen or not _may_have_state(function.__module__):
+            continue
+        seen.add(id(function.__code__))
+        module, variables = str(function.__module__), cast("_Variables", function.__globals__)
+        names, assigned = _names_in(function.__code__), _assigned_in(module)
+        for name in names:
+            value = variables.get(name)
+            if issubclass(type(value), ModuleType):
+                inner = cast("_Variables", vars(value))
+                yield from ((inner, "", one) for one in names if _may_change(inner.get(one)))
+                left += (each for one in names for each in _functions_of(inner.get(one)))
+            elif name in variables and (name in assigned or _may_change(value)):
+                yield variables, module if name in assigned else "", name
+            left += _functions_of(value)
+
+
+def _functions_of(called: object) -> Iterator[FunctionType]:
+    """Yield the functions that a call may run: one, or those of a class."""
+    if type(called) is FunctionType:
+        yield called
+    elif issubclass(type(called), type):
+        for kind in cast("type", called).__mro__:
+            for member in vars(kind).values():
+                # What is found lazily is not to be found now.
+                is_wrapped = type(member) in (staticmethod, classmethod)
+                function: object = member.__func__ if is_wrapped else member
+                if type(function) is FunctionType:
+                    yield function
+
+
+def _may_change(value: object) -> bool:
+    kind = type(value)
+    return issubclass(kind, CONTAINERS) or (is_python(kind) and _may_have_state(kind.__module__))
+
+
+def _written(value: object) -> Iterator[tuple[Part, bool]]:
+    if _may_change(value):
+        for part, _ in parts_of(value, everything=False):
+            yield part, True
+
+
+def _may_have_state(module: str | None) -> bool:
+    package = str(module).partition(".")[0]
+    return package not in FOREIGN and not has_effects_known(package)
+
+
+@cache
+def _names_in(code: CodeType) -> tuple[str, ...]:
+    names = dict.fromkeys(code.co_names)
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            names |= dict.fromkeys(_names_in(inner))
+    return (*names,)
+
+
+@cache
+def _assigned_in(module: str) -> frozenset[str]:
+    """Return the variables of a module that its functions assign."""
+    left = [
+        function.__code__
+        for value in list(vars(sys.modules[module]).values() if module in sys.modules else ())
+        for function in _functions_of(value)
+        if function.__module__ == module
+    ]
+    found = set[str]()
+    while left:
+        code = left.pop()
+        found |= {str(one.argval) for one in dis.get_instructions(code) if one.opname in _ASSIGNS}
+        left += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+    return frozenset(found)
