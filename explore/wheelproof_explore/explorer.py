@@ -259,7 +259,7 @@ class _Session:
 
                 def restore() -> None:
                     left_behind.restore()
-                    files.bring_back()
+                    files.undo()
 
                 self.world.restore = restore
                 stack.callback(restore)

@@ -22,6 +22,8 @@ from wheelproof_explore.instrument.outside import (
 from wheelproof_explore.patched.search import FOREIGN
 
 _ASSIGNS = frozenset(("STORE_GLOBAL", "DELETE_GLOBAL"))
+_WITHOUT_STATE = frozenset(("fnmatch", "genericpath", "ntpath", "posixpath"))
+"""Packages whose variables never change, but for caches of what is always the same."""
 _MOST_FUNCTIONS = 200
 """How many functions are looked into for one call; what the others use is not known."""
 _Variables = Mapping[str, object]
@@ -103,7 +105,8 @@ def _written(value: object) -> Iterator[tuple[Part, bool]]:
 
 def _may_have_state(module: str | None) -> bool:
     package = str(module).partition(".")[0]
-    return package not in FOREIGN and not has_effects_known(package)
+    alone = package in FOREIGN or package in _WITHOUT_STATE
+    return not alone and not has_effects_known(package)
 
 
 @cache

@@ -55,7 +55,7 @@ _READING_ALL = frozenset(("ascii", "format", "print", "repr", "str"))
 _QUIET = frozenset((
     "_asyncio", "_contextvars", "_queue", "_thread", "_weakref", "abc", "_abc", "asyncio",
     "concurrent", "contextlib", "contextvars", "datetime", "enum", "gc", "logging", "math",
-    "os", "posix", "queue", "re", "sys", "threading", "time", "traceback", "typing",
+    "os", "pathlib", "posix", "queue", "re", "sys", "threading", "time", "traceback", "typing",
     "unittest", "warnings", "weakref", "wheelproof", "wheelproof_explore",
 ))  # fmt: skip
 """Modules whose functions only keep what they are given, or run on models of their own."""

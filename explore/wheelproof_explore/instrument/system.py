@@ -43,7 +43,7 @@ _READING = frozenset((
     "is_file", "is_junction", "is_mount", "is_socket", "is_symlink", "iterdir", "owner",
     "read_bytes", "read_text", "resolve", "rglob",
 ))  # fmt: skip
-_OF_PURE_PATHS = frozenset(vars(PurePath)) | {"expanduser", "home", "__new__", "__init__"}
+_OF_PURE_PATHS = {name for kind in PurePath.__mro__ for name in vars(kind)} | {"expanduser", "home"}
 """Methods of paths that look at the name alone."""
 _OF_PATH = frozenset(("genericpath", "ntpath", "posixpath"))
 _VARIABLES = {"getenv": False, "getenvb": False, "putenv": True, "unsetenv": True}
@@ -203,7 +203,7 @@ class Files:
             # Who only reads need not be seen, as long as nobody writes.
             self._blind.update(self._unseen)
 
-    def bring_back(self) -> None:
+    def undo(self) -> None:
         """Undo what the run that has ended has changed."""
         if self._folder:
             os.chdir(self._folder)
