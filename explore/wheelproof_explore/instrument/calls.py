@@ -67,11 +67,21 @@ class Calls:
             return module in ("wheelproof", "wheelproof_explore")
         if issubclass(kind, type):
             return not _is_library(function) and all(
-                type(one) is FunctionType or one is getattr(object, name)
+                one is getattr(object, name) or self._is_ones_own(one)
                 for name in ("__init__", "__new__")
                 for one in (getattr(function, name),)
             )
-        return type(inspect.getattr_static(kind, "__call__", None)) is FunctionType
+        return self._is_ones_own(inspect.getattr_static(kind, "__call__", None))
+
+    def _is_ones_own(self, function: object) -> bool:
+        """Tell whether a method is written in Python, and not in a package that is not seen.
+
+        One that was made by a decorator, as that of a dataclass, only keeps what it is given.
+        """
+        if type(function) is not FunctionType:
+            return False
+        module = str(function.__module__)
+        return module in self._seeing.modules or self.is_seen(function)
 
     def outside(
         self, function: Callable[..., object], /, *given: object, **named: object

@@ -129,6 +129,10 @@ class _Functions(Items):
         receiver = receiver_of(function)
         if type(function) is BuiltinMethodType and issubclass(type(receiver), CONTAINERS):
             return partial(self._call, cast("Container", receiver), function.__name__)
+        method = inspect.getattr_static(type(function), "__call__", None)
+        if type(method) is FunctionType:
+            # Its receiver is the object itself.
+            function = MethodType(method, function)
         return partial(self._calls.outside, cast("Callable[..., object]", function))
 
     def operate(self, sign: str, *operands: object) -> object:

@@ -159,9 +159,13 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
     if package in ("functools", "_functools"):
         return Effect.NOTHING, Effect.READS
     if issubclass(type(function), type):
-        # A new object looks at what it is made of; an exception only keeps it.
-        is_error = issubclass(cast("type", function), BaseException)
-        return Effect.NOTHING, Effect.NOTHING if is_error else Effect.READS
+        kind = cast("type[object]", function)
+        if issubclass(kind, BaseException):
+            # An exception only keeps what it is made of.
+            return Effect.NOTHING, Effect.NOTHING
+        if package in sys.stdlib_module_names or not is_python(cast("type", kind)):
+            # A new object looks at it.
+            return Effect.NOTHING, Effect.READS
     return Effect.NOTHING, _MODULES.get(package, Effect.WRITES)
 
 

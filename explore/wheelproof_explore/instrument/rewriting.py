@@ -261,7 +261,9 @@ class _Rewriter(Expressions):
         """Return a `with` of one item that stores into its target first, around the other items."""
         item, others = node.items[0], node.items[1:]
         after: list[ast.stmt] = []
-        item.context_expr = called("entering", self.load(item.context_expr))
+        manager = self.load(item.context_expr)
+        is_async = isinstance(node, ast.AsyncWith)
+        item.context_expr = manager if is_async else called("entering", manager)
         if item.optional_vars is not None:
             item.optional_vars = self._one_target(item.optional_vars, after)
         if others:

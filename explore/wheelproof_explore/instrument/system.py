@@ -130,7 +130,11 @@ def _effect_of_file(value: object) -> Effect:
         return Effect.NOTHING
     below: object = value
     while issubclass(type(below), io.TextIOWrapper):
-        below = cast("io.TextIOWrapper", below).buffer
+        try:
+            below = cast("io.TextIOWrapper", below).buffer
+        except ValueError:
+            # It was detached.
+            return Effect.NOTHING
     if issubclass(type(below), _IN_MEMORY):
         return Effect.NOTHING
     return Effect.READS if issubclass(type(below), io.BufferedReader) else Effect.WRITES

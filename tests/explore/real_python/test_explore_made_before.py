@@ -433,6 +433,18 @@ class Handle:
     def __init__(self, key): self.key = key
     def get(self): return get(self.key)
     def put(self, value): put(self.key, value)
+class Box:
+    def __init__(self): self.content = 0
+    def __call__(self, *content):
+        if content: self.content = content[0]
+        return self.content
+class Mark:
+    def __init__(self, marked): marked.append(1)
+class Both:
+    def __enter__(self): raise TypeError("use async with")
+    def __exit__(self, *error): raise TypeError("use async with")
+    async def __aenter__(self): return self
+    async def __aexit__(self, *error): return None
 @contextmanager
 def guard():
     set_count(1)
@@ -440,17 +452,24 @@ def guard():
     set_count(0)
 """
 _OWN = """
+from dataclasses import dataclass
 import asyncio
 import sys
 import mimetypes
 import threading
 import installed_before
-from installed_before import Cache, Counter, Guard, Handle, Hits
+from installed_before import Both, Box, Cache, Counter, Guard, Handle, Hits, Mark
+BOX = Box()
 GUARD = Guard()
 CACHE, COUNTER, HITS = Cache(), Counter(), Hits()
 LOCK, QUEUE, EVENT = asyncio.Lock(), asyncio.Queue(), asyncio.Event()
 CONDITION, SEMAPHORE = asyncio.Condition(), asyncio.Semaphore(1)
+BOTH = Both()
 class One: pass
+@dataclass
+class Pair:
+    items: list
+    number: int
 def two(work):
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads: thread.start()
@@ -504,6 +523,23 @@ def inside(manager, look):
     thread.join()
 def by_manager(): inside(lambda: GUARD, lambda: GUARD.inside)
 def by_generator(): inside(installed_before.guard, installed_before.count)
+def by_call_of_object():
+    two(lambda: BOX(BOX() + 1))
+    assert BOX() == 2
+def by_class():
+    marked = []
+    def work():
+        if not marked: Mark(marked)
+    two(work)
+    assert len(marked) == 1
+def generated_class():
+    pair = Pair([], 1)
+    def work(): assert Pair(pair.items, 1) == pair
+    two(work)
+async def both():
+    async def work():
+        async with BOTH: await asyncio.sleep(0)
+    await asyncio.gather(work(), work())
 def right_manager():
     def work():
         try:
@@ -591,6 +627,8 @@ def test_locks_of_asyncio_are_brought_back_when_nothing_is_seen(own: ModuleType,
         ("by_handles", r"got\[0\] is got\[1\]"),
         ("by_python", r"got\[0\] == got\[1\]"),
         ("by_variable", "count"),
+        ("by_call_of_object", r"BOX\(\) == 2"),
+        ("by_class", r"len\(marked\) == 1"),
         ("by_manager", r"look\(\) == 0"),
         ("by_generator", r"look\(\) == 0"),
     ],
@@ -605,6 +643,6 @@ def test_state_of_a_module_whose_code_is_not_seen_is_shared(
     assert explore(getattr(own, name), accesses="races").verdict() is not Verdict.PASS
 
 
-@pytest.mark.parametrize("name", ["right_manager", "right_functions"])
+@pytest.mark.parametrize("name", ["right_manager", "right_functions", "both"])
 def test_what_is_right_with_state_of_a_module_passes(own: ModuleType, name: str) -> None:
     assert check(getattr(own, name)).classes > 1
