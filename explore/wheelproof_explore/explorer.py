@@ -31,8 +31,8 @@ from wheelproof_explore.fields.plain_fields import watched
 from wheelproof_explore.instrument.accesses import NewlySharedError, Seeing
 from wheelproof_explore.instrument.left_behind import LeftBehind
 from wheelproof_explore.instrument.loading import import_packages, instrumented, modules_seen
-from wheelproof_explore.instrument.system import files_watched
 from wheelproof_explore.patched.environment import Environment, call_of
+from wheelproof_explore.patched.files import files_watched
 from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.patched.threads import RosterNeededError, keeping_roster
 from wheelproof_explore.program import Program
@@ -253,7 +253,7 @@ class _Session:
                 stack.enter_context(keeping_roster(kept=self._roster))
                 standing = stack.enter_context(patched_threading(program.build))
                 packages = (*program.instrument, *self._seeing.late)
-                left_behind = LeftBehind(packages, (program.build, *standing))
+                left_behind = LeftBehind(packages, (program.build, *standing), self._seeing)
                 blind = self._seeing.blind if program.instrument else None
                 files = stack.enter_context(files_watched(blind))
 

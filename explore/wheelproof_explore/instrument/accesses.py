@@ -119,7 +119,7 @@ class Seeing:
     ) -> None:
         thread = runtime.current
         if thread is not None and not thread.aborted:
-            runtime.blind = self.blind
+            runtime.blind, self._runtime = self.blind, runtime
             line = "" if runtime.log is None else call_stack(inspect.currentframe())
             noted = LoggedAccess(runtime.event, thread.number, instance, field, write, line, sure)
             runtime.field_log.append(noted)
@@ -198,6 +198,19 @@ class Seeing:
         if first == thread.number and write:
             self._reached[number] = first, True
         return None
+
+    def has_touched(self, value: object, *, write: bool) -> bool:
+        """Tell whether the latest run may have read an object as a whole, or written it."""
+        runtime = self._runtime
+        if runtime is None:
+            return False
+        if not self.steps:
+            return any(
+                noted.instance is value and noted.write >= write for noted in runtime.field_log
+            )
+        number = runtime.number_of(value)
+        reached, written = self._reached.get(number, (None, False)) if number else (None, False)
+        return number in self.shared or written or (reached is not None and not write)
 
     def expose(self, value: object) -> None:
         """Have each access of an attribute be one of the `__dict__` of its object, too.

@@ -4,12 +4,14 @@ import contextlib
 import gc
 import inspect
 import sys
+import threading
+from abc import ABCMeta
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, closing
 from functools import cache, partial
 from operator import attrgetter, methodcaller
 from pathlib import Path
-from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import TypeVar, cast
 
 from wheelproof_explore.instrument.accesses import Seeing
@@ -19,16 +21,20 @@ from wheelproof_explore.instrument.outside import (
     Effect,
     Part,
     effects_of,
+    function_behind,
     functions_in,
+    goes_deep,
     is_builtin,
     is_known,
     is_python,
     is_quiet,
+    nested,
     parts_of,
     receiver_of,
 )
-from wheelproof_explore.instrument.system import system_parts
+from wheelproof_explore.instrument.system import FILES, attribute_of, swapped_by, system_parts
 from wheelproof_explore.patched.primitives import running
+from wheelproof_explore.patched.threads import thread_init
 from wheelproof_explore.runtime.accesses import Accesses, joined
 
 NO_ITEMS = frozenset((range, str, bytes, tuple, frozenset))
@@ -38,6 +44,10 @@ PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
 _MAKING = frozenset(("__init__", "__new__", "__init_subclass__", "__set_name__"))
 _LOOKING = (attrgetter, methodcaller, getattr, hasattr, vars)
 """Functions of C, and kinds of them, that read the attributes they are told."""
+_STARTING = frozenset((
+    "call_at", "call_later", "call_soon", "call_soon_threadsafe", "map", "run_in_executor",
+    "submit", "to_thread",
+))  # fmt: skip
 _MADE_BY_GENERATOR = cast("type", vars(contextlib)["_GeneratorContextManager"])
 _Named = Mapping[str, object]
 _CACHE_OF = "cache of "
@@ -54,10 +64,13 @@ class Calls:
         self._seeing = seeing
         self._seen_at_once = seen
         self._module_state = ModuleState()
+        self._stdout = sys.stdout
+        # Functions of C by their identity, and whether they touch nothing but what they are given.
+        self._alone: dict[int, tuple[object, bool]] = {}
 
     def is_seen(self, function: object) -> bool:
         """Tell whether a function's own code says what it reads and writes, or it has no need."""
-        function = _function_behind(function)
+        function = function_behind(function)
         kind = type(function)
         if kind is FunctionType:
             plain = cast("FunctionType", function)
@@ -65,6 +78,8 @@ class Calls:
                 return True
             module = str(plain.__module__).partition(".")[0]
             return module in ("wheelproof", "wheelproof_explore")
+        if kind is BuiltinMethodType:
+            return False
         if issubclass(kind, type):
             return not _is_library(function) and all(
                 one is getattr(object, name) or self._is_ones_own(one)
@@ -87,11 +102,17 @@ class Calls:
         self, function: Callable[..., object], /, *given: object, **named: object
     ) -> object:
         """Call a function that is not seen, as a step in which it touches what it is given."""
+        if self._is_alone(function) and all(
+            type(one) in PLAIN for one in (*given, *named.values())
+        ):
+            return function(*given, **named)
         runtime = running()
         if type(function) is FunctionType and function.__code__.co_filename in self._seeing.files:
             code = function.__code__
             where = f"{Path(code.co_filename).name}, line {code.co_firstlineno}"
             self._seeing.blind[f"{code.co_name} ({where})"] = None
+        if type(function) is FunctionType or type(function) is MethodType:
+            self._note_registration(function)
         target: object = function
         held: tuple[object, ...] = ()
         while issubclass(type(target), partial):
@@ -99,35 +120,55 @@ class Calls:
             held += (*bound.args, *bound.keywords.values())
             target = bound.func
         of_receiver, of_given = effects_of(target)
-        given = tuple(map(self._seen_later, given))
-        named = {name: self._seen_later(value) for name, value in named.items()}
+        given = self._given_later(target, given)
+        later = self._seen_by_a_thread if _starts(target) else self._seen_later
+        named = {name: later(value) for name, value in named.items()}
         parts: list[tuple[Part, bool]] = []
+        inside: list[object] = []
         if of_receiver:
             parts += _parts((receiver_of(target),), max(of_receiver, Effect.READS_ALL))
         if of_given:
             values = (*held, *given, *named.values())
-            read = _parts(values, of_given)
+            if of_given is Effect.READS and goes_deep(target):
+                inside = [one for one in nested(*values) if all(one is not each for each in values)]
+            read = _parts((*values, *inside), of_given)
             looks = is_builtin(target) and all(map(self._looks_by_methods, functions_in(values)))
             parts += self._not_seen(read) if looks else read
         parts += self._module_state.written_by(target)
         if function is print:
-            parts += _parts((named.get("file"),), Effect.WRITES)
-        if type(function) is _CACHE:
-            parts += _cache_of(getattr(function, "__wrapped__", None))
+            parts += self._stream_of(named.get("file"))
+        for cached in (function, receiver_of(target)):
+            if type(cached) is _CACHE:
+                parts += _cache_of(getattr(cached, "__wrapped__", None))
         of_system = system_parts(target, (*held, *given), named)
         parts += of_system
         if not parts or runtime is None:
             return function(*given, **named)
-        sure = is_known(target) and not of_system
+        sure = is_known(target) and not of_system and not inside
         look = partial(self._seeing.touch, parts, sure=sure)
         thread = runtime.current
-        if not of_system or thread is None:
+        if thread is None or not any(part is FILES for part, _ in of_system):
             return self.behind(look, function, *given, **named)
         thread.uses_files += 1
         try:
             return self.behind(look, function, *given, **named)
         finally:
             thread.uses_files -= 1
+
+    def _is_alone(self, function: object) -> bool:
+        """Tell whether a function of C touches nothing but what it is given."""
+        if type(function) is BuiltinMethodType:
+            receiver: object = function.__self__
+            if type(receiver) in PLAIN:
+                return True
+            if not issubclass(type(receiver), ModuleType):
+                return False
+        elif type(function) is not type or function not in PLAIN:
+            return False
+        if id(function) not in self._alone:
+            is_alone = function is not print and not system_parts(function, (), {})
+            self._alone[id(function)] = function, is_alone
+        return self._alone[id(function)][1]
 
     def behind(
         self,
@@ -162,9 +203,25 @@ class Calls:
             if runtime.event != event:
                 look()
 
+    def _stream_of(self, file: object) -> list[tuple[Part, bool]]:
+        """Return what `print` uses: a stream, which is `sys.stdout` unless it is given."""
+        if file is not None:
+            return _parts((file,), Effect.WRITES)
+        parts: list[tuple[Part, bool]] = [(attribute_of(sys, "stdout"), False)]
+        if sys.stdout is not self._stdout:
+            parts += _parts((sys.stdout,), Effect.WRITES)
+        return parts
+
     def managed(self, manager: object) -> object:
         """Return a context manager whose two ends are steps, if its code is not seen."""
         kind = type(manager)
+        if swapped_by(manager):
+            return _Managed(manager, self.outside)
+        if kind is closing:
+            thing: object = vars(manager)["thing"]
+            if self.is_seen(getattr(thing, "close", None)):
+                return manager
+            return self._managed_as(manager, _parts((thing,), Effect.WRITES))
         ends = [inspect.getattr_static(kind, name, None) for name in ("__enter__", "__exit__")]
         if kind is _MADE_BY_GENERATOR:
             made = cast("Mapping[str, object]", vars(manager))
@@ -175,10 +232,38 @@ class Calls:
                 *cast("_Named", made["kwds"]).values(),
             )
             parts = [*_parts(given, Effect.WRITES), *self._module_state.written_by(made["func"])]
-            return _Managed(manager, partial(self.behind, partial(self._seeing.touch, parts)))
+            return self._managed_as(manager, parts)
         if None in ends or is_quiet(kind) or all(map(self.is_seen, ends)):
             return manager
         return _Managed(manager, self.outside)
+
+    def _managed_as(self, manager: object, parts: list[tuple[Part, bool]]) -> object:
+        return _Managed(manager, partial(self.behind, partial(self._seeing.touch, parts)))
+
+    def _note_registration(self, function: FunctionType | MethodType) -> None:
+        """Note what changes the answers of isinstance(), or which function a call finds."""
+        is_abstract = issubclass(type(receiver_of(function)), ABCMeta)
+        if function.__name__ == "register" and (is_abstract or function.__module__ == "functools"):
+            self._seeing.blind["register() of an abstract class or of a dispatch"] = None
+
+    def _given_later(self, target: object, given: tuple[object, ...]) -> tuple[object, ...]:
+        """Return what a function is given, so that what it calls later on is seen then."""
+        later = self._seen_by_a_thread if _starts(target) else self._seen_later
+        first, *more = map(later, given or (None,))
+        if given and issubclass(type(receiver_of(target)), ExitStack | AsyncExitStack):
+            name = getattr(target, "__name__", "")
+            if name == "enter_context":
+                first = self.managed(first)
+            elif name == "callback":
+                first = self._seen_at_once(first)
+        return (first, *more) if given else ()
+
+    def _seen_by_a_thread(self, value: object) -> object:
+        """Return a function so that a call of it by a thread, a pool or a loop is seen."""
+        is_class = issubclass(type(value), type)
+        if is_class or not is_python_code(value) or inspect.iscoroutinefunction(value):
+            return self._seen_later(value)
+        return self._seen_at_once(value)
 
     def _seen_later(self, value: object) -> object:
         """Return a function of C that reads or writes so that a call of it later on is seen."""
@@ -202,11 +287,13 @@ class Calls:
             return False
         return not is_function or id(method.__code__) not in self._seeing.known
 
-    def touch(self, values: Iterable[object], effect: Effect) -> Accesses:
-        """Read or write, as one step, what can be reached through these values."""
+    def touch(
+        self, values: Iterable[object], effect: Effect, *others: tuple[Part, bool]
+    ) -> Accesses:
+        """Read or write, as one step, what can be reached through these values, and others."""
         values = [*values]
         of_files = system_parts(None, values, {})
-        return self._seeing.touch(self._not_seen(_parts(values, effect)) + of_files)
+        return self._seeing.touch([*others, *self._not_seen(_parts(values, effect)), *of_files])
 
     def operate(
         self, function: Callable[..., object], method: str, left: object, right: object
@@ -254,6 +341,25 @@ class Calls:
             if type(member) is FunctionType and name.startswith("__") and name not in _MAKING
         )
 
+    def look_by_descriptor(self, found: object, instance: object, *, write: bool) -> None:
+        """Make a step of an attribute that code which is not seen reads or writes."""
+        kind = type(found)
+        if issubclass(kind, property):
+            made = cast("property", found)
+            function: object = made.fset or made.fdel if write else made.fget
+        else:
+            function = inspect.getattr_static(kind, "__set__" if write else "__get__", None)
+        if type(function) is not FunctionType or self.is_seen(function):
+            return
+        package = str(function.__module__).partition(".")[0]
+        if is_quiet(type(instance)) or package in ("enum", "functools", "types"):
+            return
+        reads = not write and package in sys.stdlib_module_names
+        held = (instance,) if issubclass(kind, property) else (instance, found)
+        parts = _parts(held, Effect.READS_ALL if reads else Effect.WRITES)
+        parts += self._module_state.written_by(function)
+        self._seeing.touch(parts)
+
     def touch_exposed(self, instance: object, name: str, *, write: bool) -> None:
         """Read or write an attribute of an object whose `__dict__` others may go through."""
         held: object = object.__getattribute__(instance, "__dict__")
@@ -277,6 +383,20 @@ class Calls:
         self._seeing.touch(_cache_of(getattr(found, "func", None)))
 
 
+def _starts(function: object) -> bool:
+    """Tell whether a function makes a thread, a pool or a loop call what it is given."""
+    if issubclass(type(function), type):
+        return issubclass(cast("type", function), threading.Thread | threading.Barrier)
+    if type(function) is MethodType and function.__func__ is thread_init:
+        return True
+    module = str(getattr(function, "__module__", "")).partition(".")[0]
+    return getattr(function, "__name__", "") in _STARTING and module in (
+        "asyncio",
+        "concurrent",
+        "threading",
+    )
+
+
 class _Managed:
     """What a `with` enters and leaves in the place of a context manager that is not seen."""
 
@@ -295,23 +415,13 @@ class _Managed:
 
 def is_python_code(function: object) -> bool:
     """Tell whether a call begins with a function that is written in Python."""
-    function = _function_behind(function)
+    function = function_behind(function)
     kind = type(function)
     if issubclass(kind, type):
         made = (inspect.getattr_static(function, name) for name in ("__init__", "__new__"))
         return any(type(getattr(one, "__func__", one)) is FunctionType for one in made)
     called = inspect.getattr_static(kind, "__call__", None)
     return kind is FunctionType or type(called) is FunctionType
-
-
-def _function_behind(function: object) -> object:
-    """Return what is called in the end by partial calls and a bound method."""
-    # By `type`: a proxy's `__class__` is code of the program, which `isinstance` would run.
-    while type(function) is partial:
-        function = cast("partial[object]", function).func
-    if issubclass(type(function), MethodType):
-        function = cast("MethodType", function).__func__
-    return function
 
 
 def is_ours(function: object) -> bool:

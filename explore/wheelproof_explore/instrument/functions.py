@@ -16,6 +16,7 @@ from types import (
     FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
+    MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
@@ -31,11 +32,13 @@ from wheelproof_explore.instrument.outside import (
     IN_PLACE,
     OPERATORS,
     Effect,
+    attributes_of,
     receiver_of,
 )
 from wheelproof_explore.patched.objects import Local
 from wheelproof_explore.patched.patching import refuse_missed
 from wheelproof_explore.patched.primitives import running
+from wheelproof_explore.patched.threads import thread_init
 from wheelproof_explore.runtime.runtime import ControlledRuntime
 
 _OF_ATTRIBUTES = frozenset(("__delattr__", "__getattribute__", "__setattr__"))
@@ -45,6 +48,11 @@ _OF_WHOLE_OBJECTS = frozenset(
 ) | {"cell_contents"}
 """Attributes whose change is one of all that is read through what has them."""
 _NO_STATE = (MethodType, Local)
+_OF_C = (
+    FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType,
+    WrapperDescriptorType, classmethod, staticmethod,
+)  # fmt: skip
+"""Kinds of Python's own descriptors that run no code of a property."""
 _CONVERSIONS: Mapping[int, Callable[[object], str]] = {
     ord("s"): str,
     ord("r"): repr,
@@ -108,6 +116,9 @@ class _Functions(Items):
         return interruptible
 
     def _call_of(self, function: object) -> object:
+        if type(function) is MethodType and function.__func__ is thread_init:
+            # Of a subclass of Thread, which may be given what the thread calls.
+            return partial(self._calls.outside, function)
         if self._calls.is_seen(function):
             return function
         if function is getattr:
@@ -129,10 +140,11 @@ class _Functions(Items):
         receiver = receiver_of(function)
         if type(function) is BuiltinMethodType and issubclass(type(receiver), CONTAINERS):
             return partial(self._call, cast("Container", receiver), function.__name__)
-        method = inspect.getattr_static(type(function), "__call__", None)
-        if type(method) is FunctionType:
-            # Its receiver is the object itself.
-            function = MethodType(method, function)
+        if type(function) is not BuiltinMethodType:
+            method = inspect.getattr_static(type(function), "__call__", None)
+            if type(method) is FunctionType:
+                # Its receiver is the object itself.
+                function = MethodType(method, function)
         return partial(self._calls.outside, cast("Callable[..., object]", function))
 
     def operate(self, sign: str, *operands: object) -> object:
@@ -328,13 +340,13 @@ class _Functions(Items):
         if name == "__dict__":
             self._seeing.expose(instance)
             return
-        is_property = inspect.isdatadescriptor(found) and not isinstance(
-            found, MemberDescriptorType | GetSetDescriptorType
-        )
+        is_property = inspect.isdatadescriptor(found) and not isinstance(found, _OF_C)
         if found is not None and not (write or is_property):
             self._of_class(kind, name)
+        if found is not None and not issubclass(type(found), _OF_C):
+            self._calls.look_by_descriptor(found, instance, write=write)
         if is_property or (not write and found is not None and _is_method(found)):
-            # A property, whose code is instrumented itself, or a method.
+            # A property, or a method.
             return
         if issubclass(kind, ModuleType):
             if write:
@@ -344,7 +356,13 @@ class _Functions(Items):
             if kind in self._seeing.exposed:
                 self._calls.touch_exposed(instance, name, write=write)
                 return
-            self._access(instance, f"{kind.__name__}.", name, write=write)
+            if kind.__module__ in self._seeing.modules:
+                self._access(instance, f"{kind.__name__}.", name, write=write)
+                return
+            # Code that is not seen may give it attributes that it does not have yet.
+            is_new = write and not _has(instance, name)
+            own, new = ((instance, f"{kind.__name__}.", one) for one in (name, ""))
+            self._seeing.touch([(own, write), (new, is_new)], sure=True)
 
     def _of_class(self, kind: type, name: str) -> None:
         """Read an attribute that an object may have from its class, as `Kind.name = ...` writes."""
@@ -360,6 +378,11 @@ def _format(value: object, conversion: int, spec: str) -> str:
 def _is_method(member: object) -> bool:
     """Tell whether a member of a class is a method or similar, which does not change."""
     return callable(member) or isinstance(member, property | classmethod | staticmethod)
+
+
+def _has(instance: object, name: str) -> bool:
+    """Tell whether an object has an attribute of its own, without its class's code."""
+    return any(name == one for one, _ in attributes_of(instance))
 
 
 def _mro(kind: type) -> tuple[type, ...]:

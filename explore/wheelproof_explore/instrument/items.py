@@ -10,7 +10,14 @@ from typing import TypeAlias, TypeVar, cast
 
 from wheelproof_explore.instrument.accesses import KEYED, Seeing, label_of
 from wheelproof_explore.instrument.calls import NO_ITEMS, Calls
-from wheelproof_explore.instrument.outside import CONTAINERS, LOOKING_METHODS, Effect, parts_of
+from wheelproof_explore.instrument.outside import (
+    CONTAINERS,
+    LOOKING_METHODS,
+    Effect,
+    may_nest,
+    nested,
+    parts_of,
+)
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.accesses import Accesses
 from wheelproof_explore.runtime.runtime import ControlledRuntime
@@ -18,6 +25,17 @@ from wheelproof_explore.runtime.runtime import ControlledRuntime
 Container = dict[object, object]
 """Any object that has items."""
 _BY_KEY = frozenset(("get", "pop", "setdefault"))
+_GOING_THROUGH = frozenset((
+    "difference", "difference_update", "extend", "extendleft", "fromlist", "intersection",
+    "intersection_update", "isdisjoint", "issubset", "issuperset", "symmetric_difference",
+    "symmetric_difference_update", "union", "update",
+    "__add__", "__and__", "__eq__", "__ge__", "__gt__", "__iadd__", "__iand__", "__ior__",
+    "__isub__", "__ixor__", "__le__", "__lt__", "__ne__", "__or__", "__radd__", "__rand__",
+    "__ror__", "__rsub__", "__rxor__", "__sub__", "__xor__",
+))  # fmt: skip
+"""Methods of containers that go through what they are given."""
+_COMPARING = frozenset(("__contains__", "count", "index", "remove", "sort"))
+"""Methods of containers that compare items, which may be containers themselves."""
 
 _T = TypeVar("_T")
 _Sent: TypeAlias = Generator[object, object, object]
@@ -51,6 +69,10 @@ class Items:
         if self._calls.is_special(container, f"__{function.__name__}__"):
             effect = Effect.WRITES if writes else Effect.READS_ALL
             look = partial(self._calls.touch, (container,), effect)
+        elif given and type(key) is slice:
+            look = partial(self._whole_and, given, container, write=writes)
+        elif function is operator.contains and may_nest(key):
+            look = partial(self._whole_and, nested(container, key), container, write=False)
         else:
             look = partial(self._item, container, key, write=writes, resized=resizes)
         return self._calls.behind(look, function, container, key, *given)
@@ -173,11 +195,27 @@ class Items:
         self._seeing.whole(container, write=write)
         return ()
 
+    def _whole_and(self, given: Iterable[object], container: object, *, write: bool) -> Accesses:
+        """Look at a container, and at others that are gone through at the same time."""
+        if not self._seeing.steps:
+            self._whole(container, write=write)
+            return self._calls.touch(given, Effect.READS)
+        return self._calls.touch(
+            given, Effect.READS, ((container, type(container).__name__, ""), write)
+        )
+
     def _call(self, container: Container, name: str, /, *given: object, **named: object) -> object:
         if name in _BY_KEY and type(container) in KEYED and given:
             lacks = self._may_lack(container, given[0])
             writes = name == "pop" or (name == "setdefault" and lacks)
             look = partial(self._item, container, given[0], write=writes, resized=writes)
+        elif name in _GOING_THROUGH or issubclass(type(container), bytearray):
+            write = name not in LOOKING_METHODS
+            others = nested(*given) if name == "join" else given
+            look = partial(self._whole_and, others, container, write=write)
+        elif name in _COMPARING and any(map(may_nest, given or tuple(container))):
+            write = name not in LOOKING_METHODS
+            look = partial(self._whole_and, nested(container, *given), container, write=write)
         else:
             look = partial(self._whole, container, write=name not in LOOKING_METHODS)
         method: Callable[..., object] = getattr(container, name)

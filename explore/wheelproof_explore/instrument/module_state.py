@@ -8,16 +8,19 @@ objects among them may be written, and so may the variables that functions there
 import dis
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache, partial
-from types import CodeType, FunctionType, MethodType, ModuleType
+from contextlib import suppress
+from functools import cache
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import cast
 
 from wheelproof_explore.instrument.outside import (
     CONTAINERS,
     Part,
+    function_behind,
     has_effects_known,
     is_python,
     parts_of,
+    receiver_of,
 )
 from wheelproof_explore.patched.search import FOREIGN
 
@@ -42,12 +45,14 @@ class ModuleState:
 
     def written_by(self, called: object) -> Iterator[tuple[Part, bool]]:
         """Yield what a call may write that belongs to modules; nothing if that is known better."""
-        while issubclass(type(called), partial):
-            called = cast("partial[object]", called).func
-        if issubclass(type(called), MethodType):
-            called = cast("MethodType", called).__func__
+        yield from _of_class(receiver_of(called))
+        called = function_behind(called)
         if type(called) is not FunctionType and not issubclass(type(called), type):
             return
+        if type(called) is FunctionType and _may_have_state(called.__module__):
+            for cell in called.__closure__ or ():
+                with suppress(ValueError):
+                    yield from _of_cell(cell, cell.cell_contents)
         # A function with the same code uses the same variables.
         key = called.__code__ if type(called) is FunctionType else called
         if id(key) not in self._known:
@@ -56,6 +61,31 @@ class ModuleState:
             if module:
                 yield (variables, f"{module}.", name), True
             yield from _written(variables.get(name))
+
+
+def _of_class(receiver: object) -> Iterator[tuple[Part, bool]]:
+    """Yield what the classes of a method's receiver share among their objects."""
+    is_class = issubclass(type(receiver), type)
+    kind = cast("type", receiver) if is_class else type(receiver)
+    if not is_python(kind) or not _may_have_state(kind.__module__):
+        return
+    for owner in kind.__mro__:
+        for name, value in list(vars(owner).items()) if is_python(owner) else ():
+            if not (name.startswith("__") or _is_bound(value)):
+                yield (owner, f"{owner.__name__}.", name), True
+                yield from _written(value)
+
+
+def _is_bound(member: object) -> bool:
+    """Tell whether a member of a class is a method, a property or the like, not a value."""
+    return callable(member) or any("__get__" in vars(one) for one in type(member).__mro__)
+
+
+def _of_cell(cell: CellType, value: object) -> Iterator[tuple[Part, bool]]:
+    """Yield a variable of the function around one, which others there may use as well."""
+    if type(value) is not FunctionType and not issubclass(type(value), type):
+        yield (cell, "cell.", ""), True
+        yield from _written(value)
 
 
 def _variables_of(called: object) -> Iterator[_Variable]:

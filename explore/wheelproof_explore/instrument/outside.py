@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
 from functools import partial
+from io import IOBase
 from types import (
     BuiltinMethodType,
     CodeType,
@@ -27,6 +28,8 @@ from types import (
 )
 from typing import cast
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
+
+from wheelproof_explore.patched.holders import held_by
 
 
 class Effect(IntEnum):
@@ -52,6 +55,12 @@ _READING = frozenset((
     "pow", "reversed", "round", "set", "sorted", "sum", "tuple", "zip",
 ))  # fmt: skip
 _READING_ALL = frozenset(("ascii", "format", "print", "repr", "str"))
+_DEEP = frozenset(("all", "any", "dict", "filter", "map", "max", "min", "sorted", "sum"))
+_DEEP_PACKAGES = frozenset((
+    "_bisect", "_functools", "_heapq", "_operator", "bisect", "functools", "heapq", "itertools",
+    "operator",
+))  # fmt: skip
+"""Functions that do something with the items of what they are given."""
 _QUIET = frozenset((
     "_asyncio", "_contextvars", "_queue", "_thread", "_weakref", "abc", "_abc", "asyncio",
     "concurrent", "contextlib", "contextvars", "datetime", "enum", "gc", "logging", "math",
@@ -142,7 +151,7 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
     if type(function) is operator.attrgetter:
         # It may go along a path of attributes.
         return Effect.NOTHING, Effect.READS_ALL
-    if (package in _QUIET or is_quiet(type(receiver))) and type(receiver) not in _HOLDING:
+    if (_is_quiet_module(module) or is_quiet(type(receiver))) and type(receiver) not in _HOLDING:
         return Effect.NOTHING, Effect.NOTHING
     if receiver is not None:
         looks = name in LOOKING_METHODS
@@ -171,12 +180,28 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
 
 def is_quiet(kind: type) -> bool:
     """Tell whether the objects of a class keep no state that the program's own code can see."""
-    return kind.__module__.partition(".")[0] in _QUIET and kind not in _HOLDING
+    return _is_quiet_module(kind.__module__) and kind not in _HOLDING
+
+
+def _is_quiet_module(module: str) -> bool:
+    # A mock has state that its users look at.
+    return module.partition(".")[0] in _QUIET and module != "unittest.mock"
 
 
 def has_effects_known(package: str) -> bool:
     """Tell whether it is known what the functions of a package do to what they are given."""
     return package in _MODULES or package in _KNOWN
+
+
+def goes_deep(function: object) -> bool:
+    """Tell whether a function may compare, call or go through the items of what it is given."""
+    module = getattr(function, "__module__", None)
+    if module is None:
+        # Of a method of a class of C, such as `chain.from_iterable`.
+        module = getattr(receiver_of(function), "__module__", None)
+    package = str(module).partition(".")[0]
+    name = str(getattr(function, "__name__", ""))
+    return name in _DEEP if package == "builtins" else package in _DEEP_PACKAGES
 
 
 def is_builtin(function: object) -> bool:
@@ -208,6 +233,16 @@ def receiver_of(function: object) -> object:
         return None
     receiver: object = cast("MethodType", function).__self__
     return None if issubclass(type(receiver), ModuleType) else receiver
+
+
+def function_behind(function: object) -> object:
+    """Return what is called in the end by partial calls and a bound method."""
+    # By `type`: a proxy's `__class__` is code of the program, which `isinstance` would run.
+    while issubclass(type(function), partial):
+        function = cast("partial[object]", function).func
+    if issubclass(type(function), MethodType):
+        function = cast("MethodType", function).__func__
+    return function
 
 
 _Items = Callable[[object], Iterable[object]]
@@ -243,6 +278,8 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
             if everything and base is not None:
                 inside = _GOING_THROUGH[base](here)
         elif issubclass(kind, SimpleNamespace | BaseException) or is_python(kind):
+            # An attribute that it does not have yet.
+            yield (here, f"{kind.__name__}.", ""), written
             for name, held in attributes_of(here):
                 yield (here, f"{kind.__name__}.", name), written
                 inside = (*inside, held) if everything else inside
@@ -250,15 +287,41 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
             name = cast("MethodType", here).__name__
             left.append((receiver_of(here), name not in LOOKING_METHODS))
             continue
-        elif issubclass(kind, partial) or (kind.__module__ in _VIEWS and kind is not GeneratorType):
+        elif issubclass(kind, cast("type", partial)) or _goes_through(kind):
             # An iterator, a view or a memory view: its own place, and what it goes through.
-            yield (here, kind.__name__, ""), written
+            yield (here, kind.__name__, ""), written or _is_used_up(kind)
             inside = (one for one in gc.get_referents(here) if not issubclass(type(one), type))
         elif not is_quiet(kind):
-            yield (here, kind.__name__, ""), written
+            yield (here, kind.__name__, ""), written or _is_used_up(kind)
         left.extend((one, written) for one in inside)
     if left:
         yield MORE, False
+
+
+def _goes_through(kind: type) -> bool:
+    """Tell whether the objects of a class of C read what they were made of, later on."""
+    return (kind.__module__ in _VIEWS or hasattr(kind, "__next__")) and kind is not GeneratorType
+
+
+def _is_used_up(kind: type) -> bool:
+    """Tell whether who reads an object of a class changes what the next one reads."""
+    return hasattr(kind, "__next__") and not issubclass(kind, IOBase)
+
+
+def may_nest(value: object) -> bool:
+    """Tell whether a comparison with a value may go through containers."""
+    return issubclass(type(value), (*CONTAINERS, tuple, frozenset))
+
+
+def nested(*values: object) -> list[object]:
+    """Return the containers among values, and those in there, which a comparison goes through."""
+    left, found = [*values], dict[int, object]()
+    while left:
+        here = left.pop()
+        if id(here) not in found and may_nest(here):
+            found[id(here)] = here
+            left += (held for _, held, _ in held_by(here))
+    return [*found.values()]
 
 
 def functions_in(values: Iterable[object]) -> Iterator[object]:

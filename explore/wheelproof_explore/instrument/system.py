@@ -1,24 +1,30 @@
-"""What a call does to files and to environment variables, which no object of Python stands for.
+"""What a call does to the state of the process: files, environment variables, streams, warnings.
 
-All threads share them: `if not exists(path): mkdir(path)` is a race. All files are one thing here,
-and so is the working directory: a call reads it, or writes it.
+All threads share it, and no object of the program stands for it. `if not exists(path): mkdir(path)`
+is a race. All files are one thing here, and so is the working directory: a call reads it, or writes
+it.
 """
 
-import inspect
 import io
+import logging
 import os
-import stat
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from pathlib import Path, PurePath
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import PurePath
+from pkgutil import resolve_name
+from types import FunctionType, ModuleType
 from typing import cast
+from warnings import catch_warnings
 
-from wheelproof_explore.failures.places import call_stack
-from wheelproof_explore.instrument.outside import LOOKING_METHODS, Effect, Part, receiver_of
-from wheelproof_explore.patched.primitives import running
-from wheelproof_explore.runtime.runtime import ControlledRuntime
+from wheelproof_explore.instrument.outside import (
+    LOOKING_METHODS,
+    Effect,
+    Part,
+    parts_of,
+    receiver_of,
+)
 
 _NO_FILES = frozenset((
     "WCOREDUMP", "WEXITSTATUS", "WIFCONTINUED", "WIFEXITED", "WIFSIGNALED", "WIFSTOPPED",
@@ -48,6 +54,7 @@ _OF_PURE_PATHS = {name for kind in PurePath.__mro__ for name in vars(kind)} | {"
 _OF_PATH = frozenset(("genericpath", "ntpath", "posixpath"))
 _VARIABLES = {"getenv": False, "getenvb": False, "putenv": True, "unsetenv": True}
 """Functions of `os` for environment variables, and whether they write."""
+_READING_VARIABLES = frozenset(("expanduser", "expandvars", "home"))
 _PACKAGES: Mapping[str, bool] = {
     **dict.fromkeys(("filecmp", "glob"), False),
     **dict.fromkeys(
@@ -60,6 +67,20 @@ _PACKAGES: Mapping[str, bool] = {
     ),
 }  # fmt: skip
 """Packages whose functions and objects have to do with files, and whether they may write."""
+_SWAPPING = frozenset(("__enter__", "__exit__", "start", "stop"))
+"""Methods by which context managers put something in the place of what all threads use."""
+_OF_INTERPRETER = frozenset(("_locale", "_signal", "faulthandler", "gc", "locale", "signal", "sys"))
+_SWITCHING = frozenset(("alarm", "disable", "enable", "freeze", "signal", "unfreeze"))
+"""Functions of these modules that change what all threads see, besides `set...`."""
+_CONFIGURING = frozenset((
+    "addFilter", "addHandler", "basicConfig", "dictConfig", "disable", "fileConfig",
+    "removeFilter", "removeHandler", "setFormatter", "setLevel",
+))  # fmt: skip
+_LOGGING = frozenset((
+    "callHandlers", "critical", "debug", "error", "exception", "fatal", "getEffectiveLevel",
+    "handle", "hasHandlers", "info", "isEnabledFor", "log", "warn", "warning",
+))  # fmt: skip
+_OF_LOGGERS = ("disable", "disabled", "filters", "formatter", "handlers", "level", "propagate")
 _IN_MEMORY = (io.StringIO, io.BytesIO)
 
 
@@ -68,6 +89,8 @@ class _System:
 
 
 FILES: Part = (_System(), "files", "")
+_WARNINGS: Part = (_System(), "warnings", "")
+_INTERPRETER: Part = (_System(), "interpreter", "")
 VARIABLES: Part = (os.environ, "_Environ.", "_data")
 """The environment variables, as an access of `os.environ` has them."""
 
@@ -80,12 +103,95 @@ def system_parts(
     module = str(getattr(function, "__module__", None) or type(receiver).__module__)
     if module in ("os", "posix", "nt") and name in _VARIABLES:
         return [(VARIABLES, _VARIABLES[name])]
+    parts = _of_process(name, module.partition(".")[0], receiver)
+    if type(function) is FunctionType:
+        # A function that was decorated by `patch`.
+        for patch in cast("Sequence[object]", vars(function).get("patchings", ())):
+            parts += swapped_by(patch)
     effect = _effect_on_files(name, module.partition(".")[0], receiver)
     if function is open or (name == "open" and isinstance(receiver, PurePath)):
         effect = _effect_of_opening([*given], named, is_path=function is not open)
     handed = [_effect_of_file(value) for value in (*given, *named.values())]
     effect = max((effect, *handed))
-    return [] if effect is Effect.NOTHING else [(FILES, effect is Effect.WRITES)]
+    return parts if effect is Effect.NOTHING else [*parts, (FILES, effect is Effect.WRITES)]
+
+
+def swapped_by(manager: object) -> list[tuple[Part, bool]]:
+    """Return what a context manager of Python replaces for all threads."""
+    kind = type(manager)
+    if issubclass(kind, catch_warnings):
+        return [(_WARNINGS, True)]
+    if issubclass(kind, redirect_stdout | redirect_stderr):
+        name = "stdout" if issubclass(kind, redirect_stdout) else "stderr"
+        return [(attribute_of(sys, name), True)]
+    mock = sys.modules.get("unittest.mock")
+    if mock is None:
+        return []
+    if kind is vars(mock)["_patch_dict"]:
+        named: object = vars(manager)["in_dict"]
+        patched = resolve_name(named) if isinstance(named, str) else named
+        return [((patched, type(patched).__name__, ""), True)]
+    if kind is not vars(mock)["_patch"]:
+        return []
+    patch = cast("Mapping[str, object]", vars(manager))
+    target = cast("Callable[[], object]", patch["getter"])()
+    parts = [(attribute_of(target, str(patch["attribute"])), True)]
+    for more in cast("Sequence[object]", patch["additional_patchers"]):
+        parts += swapped_by(more)
+    return parts
+
+
+def attribute_of(holder: object, name: str) -> Part:
+    """Return an attribute of a module, a class or an object, as accesses of it have it."""
+    if issubclass(type(holder), ModuleType):
+        return vars(holder), f"{cast('ModuleType', holder).__name__}.", name
+    if issubclass(type(holder), type):
+        kind = cast("type", holder)
+        owner = next((one for one in kind.__mro__ if name in vars(one)), kind)
+        return owner, f"{owner.__name__}.", name
+    return holder, f"{type(holder).__name__}.", name
+
+
+def _of_process(name: str, package: str, receiver: object) -> list[tuple[Part, bool]]:
+    """Return what a call does to the streams, the warnings, the loggers and the interpreter."""
+    if name in _SWAPPING and receiver is not None:
+        return swapped_by(receiver)
+    if package in ("_warnings", "warnings") and name != "formatwarning":
+        show: object = vars(warnings)["_showwarnmsg_impl"]
+        # Such as `append` of the list that records the warnings.
+        recorded = parts_of(receiver_of(show), everything=False)
+        return [(_WARNINGS, True), *((part, True) for part, _ in recorded)]
+    if name in _READING_VARIABLES and (package in _OF_PATH or package == "pathlib"):
+        return [(VARIABLES, False)]
+    if package == "logging":
+        return _of_loggers(name, receiver)
+    if package in _OF_INTERPRETER:
+        writes = name.startswith("set") or name in _SWITCHING
+        return [(_INTERPRETER, writes)] if writes or name.startswith(("get", "is")) else []
+    return []
+
+
+def _of_loggers(name: str, receiver: object) -> list[tuple[Part, bool]]:
+    here = logging.root if receiver is None else receiver
+    parts: list[tuple[Part, bool]] = []
+    if name in _CONFIGURING:
+        parts += ((part, True) for part in _state_of_logger(here))
+        parts += ((part, True) for part in _state_of_logger(logging.root.manager))
+    elif name in _LOGGING:
+        while issubclass(type(here), logging.Logger):
+            parts += ((part, False) for part in _state_of_logger(here))
+            here = cast("logging.Logger", here).parent
+        parts += ((part, False) for part in _state_of_logger(logging.root.manager))
+    return parts
+
+
+def _state_of_logger(here: object) -> Iterator[Part]:
+    for name in _OF_LOGGERS:
+        value = vars(here).get(name)
+        if value is not None:
+            yield attribute_of(here, name)
+        if issubclass(type(value), list):
+            yield value, "list", ""
 
 
 def _effect_on_files(name: str, package: str, receiver: object) -> Effect:
@@ -138,168 +244,3 @@ def _effect_of_file(value: object) -> Effect:
     if issubclass(type(below), _IN_MEMORY):
         return Effect.NOTHING
     return Effect.READS if issubclass(type(below), io.BufferedReader) else Effect.WRITES
-
-
-_CHANGING: Mapping[str, Sequence[tuple[int, int | None]]] = {
-    "os.chdir": (),
-    "os.chmod": ((0, 2),),
-    "os.link": ((1, 3),),
-    "os.mkdir": ((0, 2),),
-    "os.remove": ((0, 1),),
-    "os.rename": ((0, 2), (1, 3)),
-    "os.rmdir": ((0, 1),),
-    "os.symlink": ((1, 2),),
-    "os.truncate": ((0, None),),
-    "sqlite3.connect": ((0, None),),
-}
-"""Events of CPython that say that files change: where they have a path, and what it begins at."""
-_OF_IMPORTS = (".py", ".pyc", ".so")
-_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-_IN_NO_FILE = (":memory:", "")
-"""Databases that SQLite keeps to itself."""
-_WHOLE = 1 << 20
-"""Files that are larger are compared by their size alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class _There:
-    """What was at a path: the format of its mode, and what a file contains or a link names."""
-
-    format: int
-    content: bytes = b""
-    is_whole: bool = True
-
-
-class Files:
-    """The uses of files by the runs of an exploration, as CPython's audit events tell of them.
-
-    Those that no step says are noted in `blind`, unless nothing is seen. What a run has changed is
-    brought back when it ends, so that the next one begins with what the first one found.
-    """
-
-    def __init__(self, blind: dict[str, None] | None) -> None:
-        self._blind: dict[str, None] = {} if blind is None else blind
-        self._unseen: dict[str, None] = {}
-        self._written = False
-        # What was there before the first change in the run, by the path.
-        self._before: dict[str, _There | None] = {}
-        self._folder = ""
-        # Whether the event under way is one of our own.
-        self.is_looking = False
-
-    def note(self, runtime: ControlledRuntime, paths: Sequence[str], *, writes: bool) -> None:
-        """Note a use of files by the running thread; of the working directory, without a path."""
-        self.is_looking = True
-        try:
-            if writes and not paths:
-                self._folder = self._folder or str(Path.cwd())
-            for path in paths if writes else ():
-                if path not in self._before:
-                    self._before[path] = _what_is_at(path)
-        finally:
-            self.is_looking = False
-        thread = runtime.current
-        if thread is not None and not thread.uses_files:
-            where = call_stack(inspect.currentframe())
-            self._unseen[f"what uses files, without a step of its own: {where}"] = None
-        self._written |= writes
-        if self._written:
-            # Who only reads need not be seen, as long as nobody writes.
-            self._blind.update(self._unseen)
-
-    def undo(self) -> None:
-        """Undo what the run that has ended has changed."""
-        if self._folder:
-            os.chdir(self._folder)
-            self._folder = ""
-        # A folder is there longer than what is in it.
-        for path, before in sorted(self._before.items(), reverse=True):
-            with suppress(OSError):
-                _take_away(Path(path), before)
-        for path, before in sorted(self._before.items()):
-            with suppress(OSError):
-                _put_back(Path(path), before)
-        for path, before in self._before.items():
-            if _what_is_at(path) != before or (before is not None and not before.is_whole):
-                self._blind[f"{path}, which a run leaves behind for the next one"] = None
-        self._before.clear()
-
-
-def _what_is_at(path: str) -> _There | None:
-    try:
-        found = os.lstat(path)
-        kind = stat.S_IFMT(found.st_mode)
-        if stat.S_ISLNK(kind):
-            return _There(kind, os.fsencode(Path(path).readlink()))
-        if not stat.S_ISREG(kind):
-            return _There(kind)
-        is_whole = found.st_size < _WHOLE
-        return _There(kind, Path(path).read_bytes() if is_whole else b"", is_whole)
-    except OSError:
-        return None
-
-
-def _take_away(path: Path, before: _There | None) -> None:
-    """Remove what is of another kind than before."""
-    now = _what_is_at(str(path))
-    if now is not None and (before is None or now.format != before.format):
-        path.rmdir() if stat.S_ISDIR(now.format) else path.unlink()
-
-
-def _put_back(path: Path, before: _There | None) -> None:
-    if before is None or not before.is_whole or _what_is_at(str(path)) == before:
-        return
-    if stat.S_ISDIR(before.format):
-        path.mkdir()
-    elif stat.S_ISLNK(before.format):
-        path.unlink(missing_ok=True)
-        path.symlink_to(os.fsdecode(before.content))
-    elif stat.S_ISREG(before.format):
-        path.write_bytes(before.content)
-
-
-_watched: list[Files] = []
-_hooked: list[bool] = []
-
-
-@contextmanager
-def files_watched(blind: dict[str, None] | None) -> Generator[Files]:
-    """Watch, inside the block, what the runs do to files."""
-    if not _hooked:
-        # An audit hook cannot be removed.
-        sys.addaudithook(_hook)
-        _hooked.append(True)
-    _watched.append(Files(blind))
-    try:
-        yield _watched[-1]
-    finally:
-        _watched.pop()
-
-
-def _hook(event: str, args: tuple[object, ...]) -> None:
-    if not _watched or (event != "open" and event not in _CHANGING):
-        return
-    runtime, files = running(), _watched[-1]
-    if runtime is None or files.is_looking:
-        return
-    places = _CHANGING.get(event, ((0, None),))
-    paths = [_whole_path(args[path], -1 if at is None else args[at]) for path, at in places]
-    if event == "os.chdir":
-        files.note(runtime, (), writes=True)
-    elif event != "open":
-        if any(paths):
-            files.note(runtime, [path for path in paths if path], writes=True)
-    elif paths[0] and not paths[0].endswith(_OF_IMPORTS):
-        files.note(runtime, paths, writes=bool(cast("int", args[2]) & _WRITING))
-
-
-def _whole_path(path: object, at: object) -> str:
-    """Return a path from the root, as the working directory may change; empty if it is none."""
-    if not isinstance(path, str | bytes | PurePath) or path in _IN_NO_FILE:
-        # A number of an open file, for one.
-        return ""
-    relative = Path(path if isinstance(path, PurePath) else os.fsdecode(path))
-    if type(at) is int and at >= 0 and not relative.is_absolute():
-        # Who removes a tree of folders names what is inside beside the number of its folder.
-        return str(Path(f"/proc/self/fd/{at}").readlink() / relative)
-    return str(relative.absolute())

@@ -1,9 +1,10 @@
 """What may hold a lock or another primitive: its parts, and how each of them is replaced."""
 
 import gc
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from functools import partial
 from types import (
     FunctionType,
@@ -26,7 +27,8 @@ _NEW: Mapping[type, Callable[[type, Iterable[object]], object]] = {
 _CONTAINERS = frozenset((dict, OrderedDict, list, deque, set, tuple, frozenset))
 """Containers; an object of a subclass may have attributes as well."""
 _WITHOUT_OWN_ATTRIBUTES = (
-    FunctionType, MappingProxyType, MethodType, classmethod, partial, property, staticmethod,
+    ContextVar, FunctionType, MappingProxyType, MethodType, classmethod, partial, property,
+    staticmethod,
 )  # fmt: skip
 _DEEPEST = 50
 """How deep tuples in tuples are looked through."""
@@ -52,7 +54,8 @@ def held_by(value: object) -> Iterator[Held]:
         yield "func", method.__func__, None
     elif issubclass(kind, partial):
         yield from _held_by_partial(cast("partial[object]", value))
-    elif issubclass(kind, property | staticmethod | classmethod):
+    elif issubclass(kind, property | staticmethod | classmethod | ContextVar):
+        # That of a variable of a context is its default.
         for place, held in enumerate(gc.get_referents(value)):
             yield place, held, None
     if not issubclass(kind, _WITHOUT_OWN_ATTRIBUTES) and kind not in _CONTAINERS:
@@ -64,6 +67,14 @@ def items_of(value: object) -> Iterator[object]:
     if issubclass(type(value), tuple):
         return _ITEMS_OF_TUPLE(cast("tuple[object, ...]", value))
     return _ITEMS_OF_SET(cast("frozenset[object]", value))
+
+
+def slots_of(value: object) -> Iterator[tuple[str, MemberDescriptorType]]:
+    """Yield the slots that the classes of an object declare, set or not."""
+    for kind in type(value).__mro__:
+        for name, member in list(vars(kind).items()) if "__slots__" in vars(kind) else ():
+            if isinstance(member, MemberDescriptorType):
+                yield name, member
 
 
 def rebuilt(value: object, other: Callable[[object], object | None], depth: int = 0) -> object:
@@ -97,6 +108,9 @@ def _held_by_mapping(value: object) -> Iterator[Held]:
             yield "mapping", held, None
         return
     held_by_key = cast("dict[object, object]", value)
+    if issubclass(type(value), defaultdict):
+        factory = cast("MemberDescriptorType", vars(defaultdict)["default_factory"])
+        yield "default_factory", factory.__get__(value), partial(factory.__set__, value)
     ordered = issubclass(type(value), OrderedDict)
     base = cast("type[dict[object, object]]", OrderedDict if ordered else dict)
     for place, (key, held) in enumerate([*base.items(held_by_key)]):
@@ -148,11 +162,9 @@ def _held_by_object(value: object) -> Iterator[Held]:
         named: dict[str, object] = object.__getattribute__(value, "__dict__")
         for name, held in list(named.items()):
             yield name, held, partial(object.__setattr__, value, name)
-    for kind in type(value).__mro__:
-        for name, member in list(vars(kind).items()) if "__slots__" in vars(kind) else ():
-            if isinstance(member, MemberDescriptorType):
-                with suppress(AttributeError):
-                    yield name, member.__get__(value, kind), partial(member.__set__, value)
+    for name, slot in slots_of(value):
+        with suppress(AttributeError):
+            yield name, slot.__get__(value, type(value)), partial(slot.__set__, value)
 
 
 def _held_by_function(function: FunctionType) -> Iterator[Held]:

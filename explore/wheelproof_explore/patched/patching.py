@@ -32,6 +32,7 @@ from wheelproof_explore.patched.search import MODELS, NAMES, REAL_LOCAL, Search,
 from wheelproof_explore.runtime.model import UnwindError
 
 _open: list[Standing] = []
+_MISSED = (*MODELS, REAL_LOCAL)
 
 
 def refuse_missed(value: object) -> None:
@@ -39,12 +40,13 @@ def refuse_missed(value: object) -> None:
 
     Threads of a run would not wait for it, or for ever.
     """
-    kind, runtime = type(value), running()
-    if runtime is None or not _open:
-        return
+    kind = type(value)
     if kind is BuiltinMethodType:
         kind = type(cast("BuiltinMethodType", value).__self__)
-    if kind in MODELS or issubclass(kind, (*MODELS, REAL_LOCAL)):
+    if not issubclass(kind, _MISSED):
+        return
+    runtime = running()
+    if runtime is not None and _open:
         raise reject(
             runtime,
             f"uses a {kind.__name__} that was made before the run, where nobody looks for it: "

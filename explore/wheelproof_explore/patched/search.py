@@ -50,10 +50,11 @@ FOREIGN = frozenset(("_pytest", "greenlet", "hypothesis", "pluggy", "pytest", *_
 """Packages that keep Python's own primitives."""
 _HOLDING = frozenset(("concurrent.futures.thread",))
 """Python modules that hold a lock of their own while the program makes steps."""
-_MADE_BY_PYTHON = frozenset(
-    ("asyncio", "collections", "contextlib", "functools", "queue", "threading", "types")
-)
-"""Python modules whose objects may hold a lock of the program."""
+LEFT_ALONE = FOREIGN | {
+    "abc", "ast", "builtins", "codecs", "encodings", "enum", "inspect", "linecache", "re", "site",
+    "sys", "tokenize", "traceback", "typing", "warnings", "zipimport",
+}  # fmt: skip
+"""Packages whose objects are not looked through: no lock or state of a program is in there."""
 
 _STATEFUL = frozenset(("asyncio.locks", "asyncio.queues", "queue", "threading"))
 """Python modules whose objects have state that each run has to begin with."""
@@ -160,6 +161,8 @@ class Search:
         if issubclass(kind, type) and issubclass(cast("type", value), REAL_LOCAL):
             return self._class(cast("type", value))
         if kind in MODELS or issubclass(kind, REAL_LOCAL):
+            if kind not in MODELS:
+                self._class(kind)
             if id(value) not in self._standing.models:
                 self._standing.models[id(value)] = (value, self._made(value, path))
             return self._standing.models[id(value)][1]
@@ -200,11 +203,13 @@ class Search:
             # Not by a metaclass of the program, which has seen the class.
             made = type.__new__(type(kind), kind.__name__, bases, members)
             self._standing.models[id(kind)] = (kind, made)
-            for cell in chain.from_iterable(map(_cells_of_class, members.values())):
-                if cell.cell_contents is kind:
-                    self._stack.callback(setattr, cell, "cell_contents", kind)
-                    cell.cell_contents = made
-        return cast("type", self._standing.models[id(kind)][1])
+        twin = cast("type", self._standing.models[id(kind)][1])
+        # A search inside another one finds the twin made, and the methods as they were.
+        for cell in chain.from_iterable(map(_cells_of_class, vars(kind).values())):
+            if cell.cell_contents is kind:
+                self._stack.callback(setattr, cell, "cell_contents", kind)
+                cell.cell_contents = twin
+        return twin
 
     def inside(self, value: object, path: str) -> None:
         """Search the functions, classes, containers and objects that a module or a program holds.
@@ -257,7 +262,7 @@ def _may_hold_locks(value: object) -> bool:
     package = str((cast("type", value) if is_class else kind).__module__).partition(".")[0]
     if package not in sys.stdlib_module_names and package != "builtins":
         return package not in FOREIGN
-    return package in _MADE_BY_PYTHON and not is_class
+    return not is_class and package not in LEFT_ALONE
 
 
 def _cells_of_class(member: object) -> Iterator[CellType]:

@@ -272,6 +272,11 @@ class ControlledRuntime:
                 own = known[1]
         return field_number(index + 1, own)
 
+    def number_of(self, instance: object) -> ObjectNumber | None:
+        """Return the number of field 0 of an object; None if nobody has touched it in this run."""
+        known = self._strangers.get(id(instance))
+        return None if known is None else field_number(1, known[1])
+
     def add_root(self, body: Callable[[], None], name: str) -> ModelThread:
         """Add a thread that runs from the beginning and is never joined."""
         return self._add(SET_UP, body, name)

@@ -285,6 +285,25 @@ def _has_own_state_of_a_class() -> None:
     assert (_CONTEXT.names, _CONTEXT.depth) == (["import", "main"], 5)
 
 
+def test_a_class_of_local_state_that_the_program_does_not_name_serves_each_exploration() -> None:
+    class Counted(threading.local):
+        def __init__(self) -> None:
+            super().__init__()
+            self.count = 0
+
+    kept = Counted()
+
+    def program() -> None:
+        def work() -> None:
+            kept.count += 1
+            assert kept.count == 1
+
+        _two(work)
+
+    for _ in range(2):
+        assert explore(program).verdict() is Verdict.PASS
+
+
 def _has_its_items() -> None:
     thread = threading.Thread(target=lambda: _QUEUE.put(8))
     thread.start()
