@@ -3,25 +3,28 @@
 Greenlets stand for the threads; before each such bytecode Python's tracing lets another one go on.
 Nothing is reduced and nothing of the model checker is used, so what it does not see is seen here. A
 bound limits how often a thread that could go on is stopped. What C does, and what modules other
-than the program's do, is one bytecode, as it is one step for the model checker.
+than the program's do, is one bytecode, as it is one step for the model checker. Each run begins
+with the module made anew, as at its import: with it come its state, its files and its package.
 """
 
 import _thread
 import ctypes
 import dis
 import gc
-import importlib
+import importlib.util
 import inspect
 import reprlib
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, Protocol
 
-from wheelproof_lab.worlds.constructs.programs import SHARED
+from wheelproof_lab.worlds.constructs.programs import INSTALLED, SHARED
 
 _LONGEST = 5_000
 _GENERATED = "<string>"
@@ -38,7 +41,7 @@ _LOCAL = frozenset((
     "STORE_FAST_STORE_FAST", "SWAP",
 ))  # fmt: skip
 """Bytecodes that touch only the value stack and the local names of one frame."""
-_PATCHED = ("threading", "concurrent")
+_PATCHED = ("threading", "concurrent", "queue")
 
 
 class _Greenlet(Protocol):
@@ -104,7 +107,7 @@ class _Thread:
 class _Lock:
     """A lock of a run; whoever holds it does not matter."""
 
-    def __init__(self) -> None:
+    def __init__(self, _permits: int = 1) -> None:
         self.taken = False
 
     def __enter__(self) -> None:
@@ -114,6 +117,56 @@ class _Lock:
 
     def __exit__(self, *error: object) -> None:
         self.taken = False
+
+
+class _Event:
+    """An event of a run that nobody waits for."""
+
+    def __init__(self) -> None:
+        self._is_set = False
+
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def set(self) -> None:
+        self._is_set = True
+
+
+class _Local:
+    """What each thread of a run has for itself; an import belongs to the first thread."""
+
+    def __getattribute__(self, name: str) -> object:
+        own = _own_part(self)
+        if name not in own:
+            raise AttributeError(name)
+        return own[name]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        _own_part(self)[name] = value
+
+
+def _own_part(local: _Local) -> dict[str, object]:
+    parts: dict[int, dict[str, object]] = object.__getattribute__(local, "__dict__")
+    running = _running()
+    is_first = running is None or running is _Run.current.first
+    return parts.setdefault(0 if is_first else id(running), {})
+
+
+def _running() -> _Thread | None:
+    return _Run.current.running if hasattr(_Run, "current") else None
+
+
+class _Queue:
+    """A queue of a run from which nobody takes."""
+
+    def __init__(self) -> None:
+        self._items = list[object]()
+
+    def put(self, item: object) -> None:
+        self._items.append(item)
+
+    def qsize(self) -> int:
+        return len(self._items)
 
 
 class _Future:
@@ -147,11 +200,12 @@ class _Run:
         self._at = self._bytecodes = 0
         self._threads: list[_Thread] = []
         self.running: _Thread | None = None
+        self.first: _Thread | None = None
         self._hub = _current()
 
     def go(self, program: Callable[[], object]) -> str:
         """Run the program as the first thread, and return what it returned or how it ended."""
-        first = _Thread(program)
+        self.first = first = _Thread(program)
         self.begin(first)
         problem = ""
         while not problem and not first.ended:
@@ -238,6 +292,8 @@ class _Tracer:
 
     def __init__(self, module: ModuleType) -> None:
         self._globals = vars(module)
+        self._anew = making_anew(module)
+        self._anew()
         shared = sys.modules.get(SHARED)
         self._files = {module.__file__, getattr(shared, "__file__", None), _GENERATED}
         program = self._globals["program"].__code__
@@ -257,11 +313,12 @@ class _Tracer:
         finally:
             sys.settrace(before)
 
-    def run(self, program: Callable[[], object], trail: list[tuple[int, int]], bound: int) -> str:
+    def run(self, trail: list[tuple[int, int]], bound: int) -> str:
         """Make a run, and return what it has returned or how it has ended."""
         before = trail.copy()
         while True:
             known = len(self._places)
+            program = self._anew()
             _Run.current = _Run(self, trail, bound)
             outcome = _Run.current.go(program)
             if len(self._places) == known:
@@ -323,13 +380,13 @@ def _rebound(code: CodeType) -> Iterator[str]:
 
 def bytecode_outcomes(module: ModuleType, bound: int, max_runs: int) -> Truth:
     """Run `program` of a module in every order with at most `bound` threads stopped."""
-    tracer = _Tracer(module)
-    program: Callable[[], object] = vars(module)["program"]
     outcomes: set[str] = set()
     trail: list[tuple[int, int]] = []
-    with _modelled(module), tracer.tracing():
+    with _modelled():
+        tracer = _Tracer(module)
+    with _modelled(), tracer.tracing():
         for runs in range(1, max_runs + 1):
-            outcomes.add(tracer.run(program, trail, bound))
+            outcomes.add(tracer.run(trail, bound))
             while trail and trail[-1][1] + 1 == trail[-1][0]:
                 trail.pop()
             if not trail:
@@ -341,16 +398,66 @@ def bytecode_outcomes(module: ModuleType, bound: int, max_runs: int) -> Truth:
 
 def _number_of_thread() -> int:
     """Return the number of the thread that is running."""
-    return id(_Run.current.running)
+    return id(_running())
+
+
+def _code_of(file: str) -> CodeType:
+    return compile(Path(file).read_bytes(), file, "exec")
+
+
+def _package_anew() -> Callable[[], None]:
+    package = importlib.util.find_spec(INSTALLED)
+    assert package is not None
+    assert package.origin is not None
+    code = _code_of(package.origin)
+
+    def anew() -> None:
+        sys.modules[INSTALLED] = installed = importlib.util.module_from_spec(package)
+        # The package imports the same threads as the module.
+        modules: dict[str, object] = vars(sys)["modules"]
+        modules["threading"] = vars(sys.modules[SHARED])["threading"]
+        try:
+            exec(code, vars(installed))
+        finally:
+            modules["threading"] = threading
+
+    return anew
+
+
+def making_anew(module: ModuleType) -> Callable[[], Callable[[], Any]]:
+    """Return what makes a module as at its import, and returns its function `program`."""
+    names, code = vars(module), _code_of(str(module.__file__))
+    package = _package_anew() if INSTALLED in code.co_names else None
+
+    def anew() -> Callable[[], Any]:
+        for name in [name for name in names if not name.startswith("__")]:
+            del names[name]
+        if package is not None:
+            package()
+        exec(code, names)
+        program: Callable[[], Any] = names["program"]
+        return program
+
+    return anew
 
 
 @contextmanager
-def _modelled(module: ModuleType) -> Generator[None]:
-    """Put the models of threads in the place of those that the module has imported."""
-    names = vars(module)
+def _modelled() -> Generator[None]:
+    """Put the models of threads in the place of those that programs import."""
+    models: dict[str, object] = {
+        "threading": SimpleNamespace(
+            Thread=_Thread,
+            local=_Local,
+            Event=_Event,
+            **dict.fromkeys(("Lock", "RLock", "Condition"), _Lock),
+            **dict.fromkeys(("Semaphore", "BoundedSemaphore"), _Lock),
+        ),
+        "concurrent": SimpleNamespace(futures=SimpleNamespace(ThreadPoolExecutor=_Pool)),
+        "queue": SimpleNamespace(Queue=_Queue, SimpleQueue=_Queue),
+    }
+    names = vars(sys.modules[SHARED])
     before = {name: names[name] for name in _PATCHED}
-    names["threading"] = SimpleNamespace(Thread=_Thread, Lock=_Lock)
-    names["concurrent"] = SimpleNamespace(futures=SimpleNamespace(ThreadPoolExecutor=_Pool))
+    names.update(models)
     own_number = _thread.get_ident
     # The representation of a dataclass asks for it: by the first until 3.12, then by the second.
     homes: tuple[dict[str, object], ...] = (_thread.__dict__, reprlib.__dict__)

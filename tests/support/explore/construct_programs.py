@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wheelproof_lab.worlds.constructs.construct import Construct
-from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS
+from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS, HOLES
 
 _PROGRAM = """
+{before}
 
 def program():
 {setup}
@@ -42,6 +43,7 @@ def program():
 """
 _TASKS = """
 import asyncio
+{before}
 
 async def program():
 {setup}
@@ -60,6 +62,8 @@ async def program():
     await asyncio.gather(one(seen[0]), other(seen[1]))
     return repr((seen, final()))
 """
+DRAWN: tuple[Construct, ...] = tuple(row for row in CONSTRUCTS if row.name not in HOLES)
+"""The constructs that programs are drawn from."""
 _TURN = "await asyncio.sleep(0)"
 _GUARDED = (
     "{declares}\ntry:\n{body}\nexcept Exception as error:\n    mine.append(type(error).__name__)"
@@ -77,14 +81,14 @@ class ConstructProgram:
     is_coroutine: bool
 
 
-def random_threads(seed: int, constructs: Sequence[Construct] = CONSTRUCTS) -> ConstructProgram:
+def random_threads(seed: int, constructs: Sequence[Construct] = DRAWN) -> ConstructProgram:
     """Draw a program of two threads, of these constructs."""
     return _drawn(random.Random(seed), _PROGRAM, constructs, turns=False)
 
 
-def random_tasks(seed: int) -> ConstructProgram:
+def random_tasks(seed: int, constructs: Sequence[Construct] = DRAWN) -> ConstructProgram:
     """Draw a program of two tasks; its function `program` is a coroutine."""
-    return _drawn(random.Random(seed), _TASKS, CONSTRUCTS, turns=True)
+    return _drawn(random.Random(seed), _TASKS, constructs, turns=True)
 
 
 def _drawn(
@@ -95,12 +99,17 @@ def _drawn(
     always = draw.random() < 0.2
     declares = "\n".join(row.declares for row in rows)
     setup = "\n".join(row.setup for row in rows)
-    bodies = [_body(draw, rows, always=always, turns=turns) for _ in range(2)]
+    before = "\n".join(row.before for row in rows)
+    own = [row.lock for row in rows if row.lock != "lock"]
+    opening = "async with lock" if turns else f"with {own[0] if own else 'lock'}"
+    bodies = [_body(draw, rows, opening, always=always, turns=turns) for _ in range(2)]
     one, other = (
         _indented(_GUARDED.format(declares=declares, body=_indented(body, 1)), 2) for body in bodies
     )
     final = ", ".join(f"({row.read})" for row in rows)
-    text = program.format(setup=_indented(setup, 1), one=one, other=other, final=final)
+    text = program.format(
+        before=before, setup=_indented(setup, 1), one=one, other=other, final=final
+    )
     return ConstructProgram(
         text=text,
         names=tuple(row.name for row in drawn),
@@ -113,7 +122,9 @@ def _indented(text: str, levels: int) -> str:
     return textwrap.indent(text, "    " * levels)
 
 
-def _body(draw: random.Random, rows: Sequence[Construct], *, always: bool, turns: bool) -> str:
+def _body(
+    draw: random.Random, rows: Sequence[Construct], opening: str, *, always: bool, turns: bool
+) -> str:
     lines: list[str] = []
     kept: list[str] = []
     for number in range(draw.choice((1, 2, 2, 3))):
@@ -127,7 +138,6 @@ def _body(draw: random.Random, rows: Sequence[Construct], *, always: bool, turns
         if kind == "write if":
             statement = f"if {row.read} < {value}:\n{_indented(statement, 1)}"
         if always or draw.random() < 0.2:
-            opening = "async with lock" if turns else "with lock"
             statement = f"{opening}:\n{_indented(statement, 1)}"
         lines.append(statement)
         if turns and draw.random() < 0.4:
@@ -153,21 +163,24 @@ def _statement(row: Construct, kind: str, name: str, value: int) -> tuple[str, .
 
 def _renamed(row: Construct, suffix: str) -> Construct:
     """Return a construct whose own variables have names that no other construct has."""
-    setup = ast.parse(f"def setup():\n    {row.setup}\n")
-    made = {node.id for node in ast.walk(setup) if isinstance(node, ast.Name) and _stores(node)}
-    made |= {node.name for node in ast.walk(setup.body[0]) if isinstance(node, ast.FunctionDef)}
+    setup = ast.parse(f"def setup():\n    {row.setup}\n").body[0]
+    assert isinstance(setup, ast.FunctionDef)
+    before = ast.parse(row.before)
+    nodes = [*ast.walk(setup), *ast.walk(before)]
+    made = {node.id for node in nodes if isinstance(node, ast.Name) and _stores(node)}
+    made |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     shared = {
         name for node in ast.walk(setup) if isinstance(node, ast.Global) for name in node.names
     }
     names = {name: name + suffix for name in made - shared}
-    function = setup.body[0]
-    assert isinstance(function, ast.FunctionDef)
     return Construct(
         row.name,
-        "\n".join(ast.unparse(_Renaming(names).visit(line)) for line in function.body),
+        "\n".join(ast.unparse(_Renaming(names).visit(line)) for line in setup.body),
         _text(row.read, names),
         _text(row.write, names),
         _text(row.declares, names),
+        _text(row.before, names),
+        _text(row.lock, names),
     )
 
 
@@ -189,6 +202,15 @@ class _Renaming(ast.NodeTransformer):
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.Nonlocal:
         node.names = [self._names.get(name, name) for name in node.names]
+        return node
+
+    def visit_Global(self, node: ast.Global) -> ast.Global:
+        node.names = [self._names.get(name, name) for name in node.names]
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        node.name = self._names.get(node.name, node.name)
+        self.generic_visit(node)
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:

@@ -6,10 +6,11 @@ from types import ModuleType
 from typing import cast
 
 from support import seeds
-from support.explore.bytecode import bytecode_outcomes
+from support.explore.bytecode import bytecode_outcomes, making_anew
 from support.explore.construct_programs import ConstructProgram
 from support.explore.turns import turn_outcomes
 from wheelproof_explore import explore
+from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.library import Accesses
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.verdicts import Verdict
@@ -59,13 +60,15 @@ class _Threads:
 
 class _Tasks:
     def __init__(self, module: ModuleType) -> None:
+        self._module = module
         self.program = cast("Callable[[], Coroutine[object, object, str]]", vars(module)["program"])
 
     def orders(self, _stops: int) -> tuple[frozenset[str], bool]:
         latest: list[str] = []
+        anew = making_anew(self._module)
 
         async def main() -> None:
-            latest.append(await self.program())
+            latest.append(await anew()())
 
         def outcome() -> str:
             return latest.pop() if latest else "no end"
@@ -84,12 +87,15 @@ def _compare(
     program: ConstructProgram, way: _Threads | _Tasks, accesses: Accesses, stops: int
 ) -> Comparison:
     shown: set[str] = set()
-    explored = explore(
-        way.noting(shown),
-        instrument=[way.program.__module__, SHARED],
-        accesses=accesses,
-        max_runs=_RUNS,
-    )
+    try:
+        explored = explore(
+            way.noting(shown),
+            instrument=[way.program.__module__, SHARED],
+            accesses=accesses,
+            max_runs=_RUNS,
+        )
+    except ProgramRejectedError:
+        return Comparison(problem="", sure=False)
     verdict = explored.verdict()
     problem = ""
     if verdict is Verdict.FAIL:

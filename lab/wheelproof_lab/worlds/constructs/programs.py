@@ -1,7 +1,9 @@
 """The programs of the constructs, and what exploring them says."""
 
 import importlib
+import os
 import re
+import shutil
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -13,12 +15,13 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 
 from wheelproof_explore import explore
+from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.verdicts import Verdict
 from wheelproof_lab.worlds.constructs.construct import Construct
 
 _MOST_RUNS = 1_000
-_PROGRAM = """
+_PROGRAM = """{before}
 
 def program():
     {setup}
@@ -26,7 +29,7 @@ def program():
 
     def add():
         {declares}
-        with lock:
+        with {lock}:
             {inside}
         {outside}
 
@@ -37,7 +40,7 @@ def program():
         thread.join()
     assert {read} == 2
 """
-_TWO_LOOKS = """
+_TWO_LOOKS = """{before}
 
 def program():
     {setup}
@@ -46,7 +49,7 @@ def program():
     def write():
         {declares}
         N = 1
-        with lock:
+        with {lock}:
             pass
         {write}
 
@@ -63,6 +66,8 @@ def program():
 """
 SHARED = "constructs_shared"
 """The module with what the programs share; it is instrumented with them."""
+INSTALLED = "constructs_installed"
+"""The module of a package that is installed: the model checker does not look into it."""
 _MODULE = re.compile(r"constructs_\d+")
 _OPENING = f"""from {SHARED} import *
 
@@ -106,13 +111,32 @@ class Outcome:
         return "seen"
 
 
-def outcome(construct: Construct) -> Outcome:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why the programs of a construct cannot be explored."""
+
+    said: str
+
+    def problem(self) -> str:
+        """Return nothing: it is no verdict."""
+        return ""
+
+    def how(self) -> str:
+        """Return why it is refused, without the remedy."""
+        return "refused: " + _MODULE.sub("the module", self.said.partition("; ")[0])
+
+
+def outcome(construct: Construct) -> Outcome | Refusal:
     """Explore the programs of a construct."""
-    return Outcome(
-        wrong=_explored(source(construct, mended=False)),
-        right=_explored(source(construct, mended=True)),
-        looks=_explored(two_looks(construct)),
-    )
+    try:
+        return Outcome(
+            wrong=_explored(source(construct, mended=False)),
+            right=_explored(source(construct, mended=True)),
+            looks=_explored(two_looks(construct)),
+        )
+    except ProgramRejectedError as error:
+        # What comes first is the name of the program.
+        return Refusal(said=str(error).partition(": ")[2])
 
 
 def _explored(text: str) -> Exploration:
@@ -122,17 +146,27 @@ def _explored(text: str) -> Exploration:
 
 @contextmanager
 def loaded(text: str) -> Generator[ModuleType]:
-    """Import the text of a module, as one that stands in a file; in the end it is gone."""
+    """Import the text of a module, as one that stands in a file; in the end it is gone.
+
+    So are the files that it has made, what it has done to the environment, and the package.
+    """
     folder, name = _folder(), f"constructs_{next(_NUMBERS)}"
-    (folder / f"{name}.py").write_text(_OPENING + text, encoding="utf-8")
+    path, here, variables = folder / f"{name}.py", Path.cwd(), dict(os.environ)
+    path.write_text(_OPENING + text, encoding="utf-8")
     importlib.invalidate_caches()
-    sys.path.insert(0, str(folder))
+    sys.path[:0] = added = [str(folder), str(folder / "site-packages")]
     try:
         yield importlib.import_module(name)
     finally:
-        sys.path.remove(str(folder))
-        sys.modules.pop(name, None)
-        (folder / f"{name}.py").unlink()
+        os.chdir(here)
+        os.environ.clear()
+        os.environ.update(variables)
+        for one in added:
+            sys.path.remove(one)
+        for one in (name, INSTALLED):
+            sys.modules.pop(one, None)
+        path.unlink()
+        shutil.rmtree(path.with_suffix(""), ignore_errors=True)
 
 
 @cache
@@ -140,7 +174,10 @@ def _folder() -> Path:
     """Make the folder of the modules, once; it goes with this process."""
     _kept.append(TemporaryDirectory(prefix="constructs"))
     folder = Path(_kept[-1].name)
-    (folder / f"{SHARED}.py").write_text(shared_text(), encoding="utf-8")
+    (folder / "site-packages").mkdir()
+    for module, text in ((SHARED, "shared"), (f"site-packages/{INSTALLED}", "installed")):
+        source_of = Path(__file__).parent / f"{text}.txt"
+        (folder / f"{module}.py").write_text(source_of.read_text(encoding="utf-8"), "utf-8")
     return folder
 
 
@@ -155,7 +192,9 @@ _kept: list["TemporaryDirectory[str]"] = []
 def two_looks(construct: Construct) -> str:
     """Return the module in which a thread reads twice, and another one writes."""
     return _TWO_LOOKS.format(
+        before=construct.before,
         setup=construct.setup,
+        lock=construct.lock,
         declares=construct.declares,
         write=_at(8, construct.write),
         read=construct.read,
@@ -166,7 +205,9 @@ def source(construct: Construct, *, mended: bool) -> str:
     """Return the module whose function `program` is the lost update, or its mended form."""
     steps = f"n = {construct.read}\nN = n + 1\n{construct.write}"
     return _PROGRAM.format(
+        before=construct.before,
         setup=construct.setup,
+        lock=construct.lock,
         declares=construct.declares,
         inside=_at(12, steps if mended else "pass"),
         outside=_at(8, "pass" if mended else steps),

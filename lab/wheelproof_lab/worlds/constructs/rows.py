@@ -6,10 +6,19 @@ from wheelproof_lab.worlds.constructs.between import BETWEEN
 from wheelproof_lab.worlds.constructs.construct import Construct
 from wheelproof_lab.worlds.constructs.grammar import GRAMMAR
 from wheelproof_lab.worlds.constructs.library import LIBRARY
+from wheelproof_lab.worlds.constructs.made_before import MADE_BEFORE
+from wheelproof_lab.worlds.constructs.of_packages import OF_PACKAGES
+from wheelproof_lab.worlds.constructs.of_the_system import OF_THE_SYSTEM
 from wheelproof_lab.worlds.constructs.special import SPECIAL
 from wheelproof_lab.worlds.constructs.state import STATE
 
-CONSTRUCTS: tuple[Construct, ...] = (*STATE, *GRAMMAR, *SPECIAL, *BETWEEN, *LIBRARY)
+MADE_IN_A_RUN: tuple[Construct, ...] = (*STATE, *GRAMMAR, *SPECIAL, *BETWEEN, *LIBRARY)
+CONSTRUCTS: tuple[Construct, ...] = (
+    *MADE_IN_A_RUN,
+    *MADE_BEFORE,
+    *OF_PACKAGES,
+    *OF_THE_SYSTEM,
+)
 
 _OLD = "Python's parser no longer makes it"
 WITHOUT_A_ROW: Mapping[str, str] = {
@@ -28,3 +37,46 @@ WITHOUT_A_ROW: Mapping[str, str] = {
     "__subclasshook__": "C keeps its answers: they are not seen",
 }
 """The nodes of the grammar and the slots of the data model that no row needs, and why."""
+
+_NOT_BROUGHT_BACK = "a run does not begin with it as it was"
+_NOT_SEEN = "a call of it is not seen to read or to write it"
+HOLES: Mapping[str, str] = {
+    **dict.fromkeys(
+        (
+            "import: array",
+            "import: StringIO",
+            "import: count",
+            "import: generator",
+            "import: ContextVar",
+            "library: text of an Element",
+            "library: decimal context",
+            "library: number of ctypes",
+            "library: database in memory",
+            "system: file that is open",
+            "system: connection to a database",
+            "system: time of a change",
+            "system: mode",
+        ),
+        _NOT_BROUGHT_BACK,
+    ),
+    **dict.fromkeys(
+        (
+            "import: lru_cache",
+            "import: Logger",
+            "package: property",
+            "package: descriptor",
+            "package: descriptor in one's own class",
+            "package: class methods",
+            "package: dict of a class",
+            "package: closures",
+            "package: decorator that keeps a result",
+            "library: Element",
+            "system: path with a variable",
+        ),
+        _NOT_SEEN,
+    ),
+}
+"""The rows of which the model checker says what is wrong, and why.
+
+Some are refused or inconclusive in the catalogue's programs, and wrong in random ones.
+"""
