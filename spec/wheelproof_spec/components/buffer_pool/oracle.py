@@ -208,6 +208,15 @@ class LedgerPool:
                 f"{name!r} ended: {outcome}",
                 "it has waited, and its metric fails, whatever else ends it (standard 3.11)",
             )
+        before = self._faults.get(name) is PoolFault.INTERRUPTED_BEFORE
+        if before and outcome is PoolOutcome.EXHAUSTED:
+            self._tally.tests(PoolClause.INTERRUPTION_ENDS_THE_WAIT)
+            return PoolClause.INTERRUPTION_ENDS_THE_WAIT.broken(
+                f"{name!r} ends by {PoolOutcome.INTERRUPTED}",
+                f"{name!r} ended: {outcome}",
+                "its thread was interrupted before the call, which ends the first wait, also one "
+                "without time (standard 3.5)",
+            )
         if reasons[outcome]:
             return None
         return PoolClause.ENDS_FOR_A_REASON.broken(

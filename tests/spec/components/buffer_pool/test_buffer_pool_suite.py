@@ -195,3 +195,16 @@ def test_whatever_ends_a_wait_a_metric_that_fails_ends_the_call(
         assert judge.judge(call, PoolObservation(ended=ended)) is None
     violation = judge.judge(last, PoolObservation(ended={"b": outcome}))
     assert (violation is None) is (outcome is PoolOutcome.METRIC_FAILED)
+
+
+@pytest.mark.parametrize("outcome", [PoolOutcome.EXHAUSTED, PoolOutcome.INTERRUPTED])
+def test_an_interrupt_before_the_call_ends_a_wait_without_time(outcome: PoolOutcome) -> None:
+    judge = LedgerPool(DEFINITION.profiles[0], Tally())
+    lent = Allocate(buffer="a", size=10, max_time_to_block_ms=0)
+    late = replace(lent, buffer="b", fault=PoolFault.INTERRUPTED_BEFORE)
+    reset = Reset(config=PoolConfig(total_memory=10, poolable_size=1))
+    assert judge.judge(reset, PoolObservation()) is None
+    assert judge.judge(lent, PoolObservation(ended={"a": PoolOutcome.BUFFER})) is None
+    violation = judge.judge(late, PoolObservation(ended={"b": outcome}))
+    broken = None if outcome is PoolOutcome.INTERRUPTED else PoolClause.INTERRUPTION_ENDS_THE_WAIT
+    assert (None if violation is None else violation.rule) == broken
