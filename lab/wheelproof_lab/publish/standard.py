@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from wheelproof_lab.bugs.catalog import bugs
@@ -185,10 +186,10 @@ def _said(
 
 
 def rules_of(page: Path) -> Iterator[Rule]:
-    """Yield the rules of one page."""
+    """Yield the rules of one page; there are pages that have none."""
     lines = page.read_text(encoding="utf-8").splitlines()
     begins = [at for at, line in enumerate(lines) if _RULE.match(line)]
-    for begin, end in zip(begins, [*begins[1:], len(lines)], strict=True):
+    for begin, end in pairwise([*begins, len(lines)]):
         head = _RULE.fullmatch(lines[begin])
         assert head is not None, "it begins with a number"
         said: dict[str, str] = {}

@@ -236,6 +236,16 @@ class PoolClause(Clause):
         "BufferPool.WaitersAreLiveThreads",
         Said(rule="3.9", promise="The queue has the threads that wait, and no others."),
     )
+    KEEPS_BUFFERS = (
+        "BufferPool.KeepsBuffers",
+        Said(
+            rule="3.2, 3.7",
+            promise=(
+                "A buffer of the poolable size is kept, and broken up only if its bytes are needed."
+            ),
+            driven_alone="no recorded call tells how much memory is no buffer",
+        ),
+    )
     COUNTS_WAITS = (
         "BufferPool.CountsTheTimeWaited",
         Said(

@@ -39,6 +39,14 @@ class _Waiting:
     """When it must have ended: a clock that does not count in whole milliseconds may be late."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the gauges showed, in bytes."""
+
+    available: int
+    unallocated: int
+
+
 class LedgerPool:
     """A pool on which every operation is instantaneous; follows one case after another."""
 
@@ -82,6 +90,7 @@ class LedgerPool:
             return None
         self._tally.tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
         newcomer: CallId | None = None
+        unallocated = self._unallocated_after(call)
         match call:
             case Allocate(buffer=name, size=size):
                 if not self.in_domain(size):
@@ -104,6 +113,7 @@ class LedgerPool:
             or self._someone_waits_in_vain()
             or self._judge_queue(seen.queued)
             or self._judge_memory(seen.available_memory, seen.unallocated_memory)
+            or self._judge_kept(call, unallocated, seen)
             or self._judge_wait_time(seen)
         )
 
@@ -128,6 +138,7 @@ class LedgerPool:
         self._given_back: set[CallId] = set()
         self._interrupted: set[CallId] = set()
         self._faults: dict[CallId, PoolFault] = {}
+        self._told: _Told | None = _Told(self._total, self._total)
         self._wait_times = WaitTimes(int(self._tally.skips(PoolCapability.EXACT_TIME)))
         self.now_ms = config.start_ms
 
@@ -148,7 +159,7 @@ class LedgerPool:
     ) -> Violation | None:
         """Record and judge the calls that ended since the last call; no thread can continue now."""
         for name, outcome in ended.items():
-            violation = self._why_not(name, outcome)
+            violation = self._why_not(name, outcome, is_newcomer=name == newcomer)
             if violation is not None:
                 return violation
         for name, outcome in ended.items():
@@ -165,7 +176,9 @@ class LedgerPool:
     def _left(self) -> int:
         return self._total - sum(self._lent.values())
 
-    def _why_not(self, name: CallId, outcome: PoolOutcome) -> Violation | None:
+    def _why_not(
+        self, name: CallId, outcome: PoolOutcome, *, is_newcomer: bool
+    ) -> Violation | None:
         waiting = self._waiting.get(name)
         self._tally.tests(PoolClause.ENDS_ONCE)
         if waiting is None:
@@ -188,6 +201,22 @@ class LedgerPool:
             PoolOutcome.METRIC_FAILED: self._faults.get(name) is PoolFault.METRIC,
         }
         self._tally.tests(PoolClause.ENDS_FOR_A_REASON)
+        metric_fails = reasons[PoolOutcome.METRIC_FAILED]
+        if metric_fails and not is_newcomer and outcome is not PoolOutcome.METRIC_FAILED:
+            return PoolClause.ENDS_FOR_A_REASON.broken(
+                f"{name!r} ends by {PoolOutcome.METRIC_FAILED}",
+                f"{name!r} ended: {outcome}",
+                "it has waited, and its metric fails, whatever else ends it (standard 3.11)",
+            )
+        before = self._faults.get(name) is PoolFault.INTERRUPTED_BEFORE
+        if before and outcome is PoolOutcome.EXHAUSTED:
+            self._tally.tests(PoolClause.INTERRUPTION_ENDS_THE_WAIT)
+            return PoolClause.INTERRUPTION_ENDS_THE_WAIT.broken(
+                f"{name!r} ends by {PoolOutcome.INTERRUPTED}",
+                f"{name!r} ended: {outcome}",
+                "its thread was interrupted before the call, which ends the first wait, also one "
+                "without time (standard 3.5)",
+            )
         if reasons[outcome]:
             return None
         return PoolClause.ENDS_FOR_A_REASON.broken(
@@ -280,6 +309,44 @@ class LedgerPool:
             f"{least} to {most} bytes available, in the free list whole buffers",
             f"{available} available, {unallocated} of them not in the free list",
             f"of {self._total} bytes {sum(self._lent.values())} are lent",
+        )
+
+    def _unallocated_after(self, call: PoolCall) -> int | None:
+        """Return what will be no buffer after `call`; None where more than the call decides it."""
+        if self._told is None or self._waiting:
+            return None
+        unallocated = self._told.unallocated
+        match call:
+            case Deallocate(buffer=name) if name in self._lent:
+                size = self._lent[name]
+                return unallocated + (0 if size == self._poolable else size)
+            case Allocate(size=size):
+                if size == self._poolable and self._told.available > unallocated:
+                    return unallocated
+                broken_up = max(-(-(size - unallocated) // self._poolable), 0)
+                return unallocated + broken_up * self._poolable - size
+            case _:
+                return None
+
+    def _judge_kept(
+        self, call: PoolCall, expected: int | None, seen: PoolObservation
+    ) -> Violation | None:
+        """Judge what has become of the kept buffers (standard 3.2, 3.7)."""
+        available, unallocated = seen.available_memory, seen.unallocated_memory
+        if available is None or unallocated is None:
+            self._told = None
+            return None
+        self._told = _Told(available, unallocated)
+        lent = not isinstance(call, Allocate) or call.buffer in self._lent
+        if expected is None or not lent or not self._tally.tests(PoolClause.KEEPS_BUFFERS):
+            return None
+        if unallocated == expected:
+            return None
+        return PoolClause.KEEPS_BUFFERS.broken(
+            f"{expected} bytes are no buffer",
+            f"{unallocated} of {available} bytes available are no buffer",
+            f"buffers of {self._poolable} bytes are kept, taken for a request of that size, and "
+            "broken up only as needed",
         )
 
     def _judge_wait_time(self, seen: PoolObservation) -> Violation | None:

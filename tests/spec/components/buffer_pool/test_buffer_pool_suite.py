@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from wheelproof.producer import BufferPool
+from wheelproof.producer.byte_buffer import ByteBuffer
+from wheelproof.producer.pooled_memory import Loan
 from wheelproof_lab.bugs.buffer_pool import BUGS, BufferPoolBug
 from wheelproof_lab.bugs.known_bug import find_bug
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
@@ -150,3 +152,59 @@ def test_pool_answer_survives_the_wire() -> None:
 def test_pool_answer_with_an_unknown_outcome_is_malformed() -> None:
     with pytest.raises(MalformedError, match="'gone' that is not 'buffer' or"):
         WIRE.parse_answer({"ended": {"a": "gone"}}, Deallocate(buffer="a"))
+
+
+class _KeepsNothing(BufferPool):
+    def _take_back(self, buffer: ByteBuffer, size: int) -> None:
+        del buffer
+        self._non_pooled_available_memory += size
+
+
+class _TakesNoKeptBuffer(BufferPool):
+    def _take_at_once(self, size: int) -> Loan:
+        self._free_up(size)
+        self._non_pooled_available_memory -= size
+        return self._lend(size, None)
+
+
+class _BreaksUpAll(BufferPool):
+    def _free_up(self, wanted: int) -> None:
+        super()._free_up(wanted)
+        self._non_pooled_available_memory += len(self._free) * self.poolable_size
+        self._free.clear()
+
+
+@pytest.mark.parametrize("profile", DEFINITION.profiles)
+@pytest.mark.parametrize("wrong", [_KeepsNothing, _TakesNoKeptBuffer, _BreaksUpAll])
+def test_a_pool_that_does_not_keep_its_buffers_fails(wrong: type[BufferPool], profile: str) -> None:
+    found = {_broken_rule(scenario, wrong, profile) for scenario in BUFFER_POOL.scenarios()}
+    assert found - {None} == {PoolClause.KEEPS_BUFFERS}
+
+
+@pytest.mark.parametrize("outcome", PoolOutcome)
+@pytest.mark.parametrize("last", [Interrupt(name="b"), Close(), Deallocate(buffer="a")], ids=repr)
+def test_whatever_ends_a_wait_a_metric_that_fails_ends_the_call(
+    last: PoolCall, outcome: PoolOutcome
+) -> None:
+    judge = LedgerPool(DEFINITION.profiles[0], Tally())
+    for call, ended in (
+        (Reset(config=PoolConfig(total_memory=10, poolable_size=1)), {}),
+        (Allocate(buffer="a", size=10, max_time_to_block_ms=0), {"a": PoolOutcome.BUFFER}),
+        (Allocate(buffer="b", size=5, max_time_to_block_ms=9, fault=PoolFault.METRIC), {}),
+    ):
+        assert judge.judge(call, PoolObservation(ended=ended)) is None
+    violation = judge.judge(last, PoolObservation(ended={"b": outcome}))
+    assert (violation is None) is (outcome is PoolOutcome.METRIC_FAILED)
+
+
+@pytest.mark.parametrize("outcome", [PoolOutcome.EXHAUSTED, PoolOutcome.INTERRUPTED])
+def test_an_interrupt_before_the_call_ends_a_wait_without_time(outcome: PoolOutcome) -> None:
+    judge = LedgerPool(DEFINITION.profiles[0], Tally())
+    lent = Allocate(buffer="a", size=10, max_time_to_block_ms=0)
+    late = replace(lent, buffer="b", fault=PoolFault.INTERRUPTED_BEFORE)
+    reset = Reset(config=PoolConfig(total_memory=10, poolable_size=1))
+    assert judge.judge(reset, PoolObservation()) is None
+    assert judge.judge(lent, PoolObservation(ended={"a": PoolOutcome.BUFFER})) is None
+    violation = judge.judge(late, PoolObservation(ended={"b": outcome}))
+    broken = None if outcome is PoolOutcome.INTERRUPTED else PoolClause.INTERRUPTION_ENDS_THE_WAIT
+    assert (None if violation is None else violation.rule) == broken

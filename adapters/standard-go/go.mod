@@ -1,0 +1,3 @@
+module wheelproof/adapters/standard-go
+
+go 1.26
