@@ -24,6 +24,7 @@ from wheelproof_explore.failures.failure import Failure
 from wheelproof_explore.failures.problems import (
     NondeterminismError,
     OptionRejectedError,
+    ProgramRejectedError,
     UnseenStateError,
 )
 from wheelproof_explore.fields.guarded_fields import verified_guards
@@ -442,6 +443,13 @@ class _Session:
         self._require_no_new_module()
         execution, every = analysis.execution, self._options.check_every
         self._tally.note(execution, self._names, complete=self._strategy.complete)
+        if self._tally.first is not None and self._seeing.lost:
+            raise ProgramRejectedError(
+                self._program.name,
+                f"fails, but not from its beginning: an earlier run has changed "
+                f"{' and '.join(self._seeing.lost)}, which cannot be brought back",
+                "make it inside the run",
+            )
         if not execution.runtime.cut and self._tally.runs % every == 1 % every:
             self._repeat(execution)
 

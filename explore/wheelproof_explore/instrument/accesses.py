@@ -86,6 +86,8 @@ class Seeing:
         self.late: list[str] = []
         """The modules that runs have imported."""
         self.blind: dict[str, None] = {}
+        # What a run has changed that cannot be brought back; each is in `blind`, too.
+        self.lost: dict[str, None] = {}
         """What runs called and nobody could look into, in the order of the calls."""
 
     def access(self, instance: object, name: str, key: str, *, write: bool) -> Accesses:

@@ -377,6 +377,7 @@ class LeftBehind:
 
     def _lose(self, what: str) -> None:
         if self._seeing.active:
+            self._seeing.lost[what] = None
             self._seeing.blind[f"{what}, and keeps what a run has done to it"] = None
 
     def _pair(self, get: Callable[[], object], put: Callable[[object], object]) -> None:

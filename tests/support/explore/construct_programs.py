@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wheelproof_lab.worlds.constructs.construct import Construct
-from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS, HOLES
+from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS
 
 _PROGRAM = """
 {before}
@@ -62,8 +62,6 @@ async def program():
     await asyncio.gather(one(seen[0]), other(seen[1]))
     return repr((seen, final()))
 """
-DRAWN: tuple[Construct, ...] = tuple(row for row in CONSTRUCTS if row.name not in HOLES)
-"""The constructs that programs are drawn from."""
 _TURN = "await asyncio.sleep(0)"
 _GUARDED = (
     "{declares}\ntry:\n{body}\nexcept Exception as error:\n    mine.append(type(error).__name__)"
@@ -81,12 +79,12 @@ class ConstructProgram:
     is_coroutine: bool
 
 
-def random_threads(seed: int, constructs: Sequence[Construct] = DRAWN) -> ConstructProgram:
+def random_threads(seed: int, constructs: Sequence[Construct] = CONSTRUCTS) -> ConstructProgram:
     """Draw a program of two threads, of these constructs."""
     return _drawn(random.Random(seed), _PROGRAM, constructs, turns=False)
 
 
-def random_tasks(seed: int, constructs: Sequence[Construct] = DRAWN) -> ConstructProgram:
+def random_tasks(seed: int, constructs: Sequence[Construct] = CONSTRUCTS) -> ConstructProgram:
     """Draw a program of two tasks; its function `program` is a coroutine."""
     return _drawn(random.Random(seed), _TASKS, constructs, turns=True)
 
