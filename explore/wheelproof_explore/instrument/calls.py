@@ -121,7 +121,7 @@ class Calls:
             target = bound.func
         of_receiver, of_given = effects_of(target)
         given = self._given_later(target, given)
-        later = self._seen_by_a_thread if _starts(target) else self._seen_later
+        later = self._called_later if _starts(target) else self._seen_later
         named = {name: later(value) for name, value in named.items()}
         parts: list[tuple[Part, bool]] = []
         inside: list[object] = []
@@ -248,22 +248,25 @@ class Calls:
 
     def _given_later(self, target: object, given: tuple[object, ...]) -> tuple[object, ...]:
         """Return what a function is given, so that what it calls later on is seen then."""
-        later = self._seen_by_a_thread if _starts(target) else self._seen_later
+        later = self._called_later if _starts(target) else self._seen_later
         first, *more = map(later, given or (None,))
         if given and issubclass(type(receiver_of(target)), ExitStack | AsyncExitStack):
             name = getattr(target, "__name__", "")
             if name == "enter_context":
                 first = self.managed(first)
             elif name == "callback":
-                first = self._seen_at_once(first)
+                first = self._called_later(first)
         return (first, *more) if given else ()
 
-    def _seen_by_a_thread(self, value: object) -> object:
-        """Return a function so that a call of it by a thread, a pool or a loop is seen."""
-        is_class = issubclass(type(value), type)
-        if is_class or not is_python_code(value) or inspect.iscoroutinefunction(value):
+    def _called_later(self, value: object) -> object:
+        """Return a function so that a call of it by a thread, a pool or a stack is seen."""
+        is_code = is_python_code(value) and not issubclass(type(value), type)
+        if not is_code or self.is_seen(value) or inspect.iscoroutinefunction(value):
             return self._seen_later(value)
-        return self._seen_at_once(value)
+        method = inspect.getattr_static(type(value), "__call__", None)
+        # The receiver of a call of an object is the object itself.
+        called = MethodType(method, value) if type(method) is FunctionType else value
+        return partial(self.outside, cast("Callable[..., object]", called))
 
     def _seen_later(self, value: object) -> object:
         """Return a function of C that reads or writes so that a call of it later on is seen."""
