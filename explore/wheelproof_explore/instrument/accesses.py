@@ -156,15 +156,18 @@ class Seeing:
             for number, write in shared.items()
             for access in (writing(number) if write else reading(number))
         )
-        runtime.perform(_Step(accesses, f"touch {', '.join(names)}"))
+        _perform(runtime, _Step(accesses, f"touch {', '.join(names)}"))
         return accesses
 
     def enter(self) -> None:
         """Make a step in a function that is called between what code does that is not seen."""
         runtime = running()
         thread = None if runtime is None else runtime.current
-        if runtime is not None and thread is not None and thread.within and self.active:
-            runtime.perform(_Step((), "enter"))
+        if runtime is None or thread is None or not thread.within or not self.active:
+            return
+        # An audit hook is also called by what the checker does itself.
+        if not thread.is_looking:
+            _perform(runtime, _Step((), "enter"))
 
     def _step(
         self, runtime: ControlledRuntime, instance: object, name: str, key: str, *, write: bool
@@ -173,7 +176,7 @@ class Seeing:
         if number is None:
             return ()
         accesses = writing(number) if write else reading(number)
-        runtime.perform(_Step(accesses, f"{'write' if write else 'read'} {name}{key}"))
+        _perform(runtime, _Step(accesses, f"{'write' if write else 'read'} {name}{key}"))
         return accesses
 
     def _reach(
@@ -249,6 +252,15 @@ class Seeing:
             runtime = running()
             if runtime is not None:
                 runtime.field_number(container, 0, None)
+
+
+def _perform(runtime: ControlledRuntime, step: "_Step") -> None:
+    thread = runtime.caller()
+    before, thread.is_looking = thread.is_looking, True
+    try:
+        runtime.perform(step)
+    finally:
+        thread.is_looking = before
 
 
 class _Step(FieldAccess):

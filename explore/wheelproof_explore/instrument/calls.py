@@ -63,7 +63,7 @@ class Calls:
     def __init__(self, seeing: Seeing, seen: Callable[[object], object]) -> None:
         self._seeing = seeing
         self._seen_at_once = seen
-        self._module_state = ModuleState()
+        self._module_state = ModuleState(seeing)
         self._stdout = sys.stdout
         # Functions of C by their identity, and whether they touch nothing but what they are given.
         self._alone: dict[int, tuple[object, bool]] = {}
@@ -102,11 +102,34 @@ class Calls:
         self, function: Callable[..., object], /, *given: object, **named: object
     ) -> object:
         """Call a function that is not seen, as a step in which it touches what it is given."""
-        if self._is_alone(function) and all(
-            type(one) in PLAIN for one in (*given, *named.values())
-        ):
-            return function(*given, **named)
         runtime = running()
+        thread = None if runtime is None else runtime.current
+        if thread is None:
+            # It may be a thread of the run that is made while the run is set up.
+            given, named = self._given_later(function, given, named)
+            return function(*given, **named)
+        before, thread.is_looking = thread.is_looking, True
+        try:
+            values = (*given, *named.values())
+            if self._is_alone(function) and all(type(one) in PLAIN for one in values):
+                look, files = None, False
+            else:
+                given, named = self._given_later(function, given, named)
+                look, files = self._look_of(function, given, named)
+        finally:
+            thread.is_looking = before
+        if look is None:
+            return function(*given, **named)
+        thread.uses_files += files
+        try:
+            return self.behind(look, function, *given, **named)
+        finally:
+            thread.uses_files -= files
+
+    def _look_of(
+        self, function: object, given: tuple[object, ...], named: _Named
+    ) -> tuple[Callable[[], Accesses] | None, bool]:
+        """Return the step of a call, None if it touches nothing, and whether it uses files."""
         if type(function) is FunctionType and function.__code__.co_filename in self._seeing.files:
             code = function.__code__
             where = f"{Path(code.co_filename).name}, line {code.co_firstlineno}"
@@ -114,46 +137,38 @@ class Calls:
         if type(function) is FunctionType or type(function) is MethodType:
             self._note_registration(function)
         target: object = function
-        held: tuple[object, ...] = ()
         while issubclass(type(target), partial):
             bound = cast("partial[object]", target)
-            held += (*bound.args, *bound.keywords.values())
+            given = *bound.args, *bound.keywords.values(), *given
             target = bound.func
+        parts, sure = self._touched_by(function, target, (*given, *named.values()))
+        if function is print:
+            parts += self._stream_of(named.get("file"))
+        of_system = system_parts(target, given, named)
+        parts += of_system
+        look = partial(self._seeing.touch, parts, sure=sure and not of_system)
+        return look if parts else None, any(part is FILES for part, _ in of_system)
+
+    def _touched_by(
+        self, function: object, target: object, values: tuple[object, ...]
+    ) -> tuple[list[tuple[Part, bool]], bool]:
+        """Return what a call may touch through its receiver and these values, and if it is sure."""
         of_receiver, of_given = effects_of(target)
-        given = self._given_later(target, given)
-        later = self._called_later if _starts(target) else self._seen_later
-        named = {name: later(value) for name, value in named.items()}
         parts: list[tuple[Part, bool]] = []
         inside: list[object] = []
         if of_receiver:
             parts += _parts((receiver_of(target),), max(of_receiver, Effect.READS_ALL))
         if of_given:
-            values = (*held, *given, *named.values())
             if of_given is Effect.READS and goes_deep(target):
                 inside = [one for one in nested(*values) if all(one is not each for each in values)]
             read = _parts((*values, *inside), of_given)
             looks = is_builtin(target) and all(map(self._looks_by_methods, functions_in(values)))
             parts += self._not_seen(read) if looks else read
         parts += self._module_state.written_by(target)
-        if function is print:
-            parts += self._stream_of(named.get("file"))
         for cached in (function, receiver_of(target)):
             if type(cached) is _CACHE:
                 parts += _cache_of(getattr(cached, "__wrapped__", None))
-        of_system = system_parts(target, (*held, *given), named)
-        parts += of_system
-        if not parts or runtime is None:
-            return function(*given, **named)
-        sure = is_known(target) and not of_system and not inside
-        look = partial(self._seeing.touch, parts, sure=sure)
-        thread = runtime.current
-        if thread is None or not any(part is FILES for part, _ in of_system):
-            return self.behind(look, function, *given, **named)
-        thread.uses_files += 1
-        try:
-            return self.behind(look, function, *given, **named)
-        finally:
-            thread.uses_files -= 1
+        return parts, is_known(target) and not inside
 
     def _is_alone(self, function: object) -> bool:
         """Tell whether a function of C touches nothing but what it is given."""
@@ -246,17 +261,22 @@ class Calls:
         if function.__name__ == "register" and (is_abstract or function.__module__ == "functools"):
             self._seeing.blind["register() of an abstract class or of a dispatch"] = None
 
-    def _given_later(self, target: object, given: tuple[object, ...]) -> tuple[object, ...]:
+    def _given_later(
+        self, function: object, given: tuple[object, ...], named: dict[str, object]
+    ) -> tuple[tuple[object, ...], dict[str, object]]:
         """Return what a function is given, so that what it calls later on is seen then."""
-        later = self._called_later if _starts(target) else self._seen_later
+        while issubclass(type(function), partial):
+            function = cast("partial[object]", function).func
+        later = self._called_later if _starts(function) else self._seen_later
         first, *more = map(later, given or (None,))
-        if given and issubclass(type(receiver_of(target)), ExitStack | AsyncExitStack):
-            name = getattr(target, "__name__", "")
+        if given and issubclass(type(receiver_of(function)), ExitStack | AsyncExitStack):
+            name = getattr(function, "__name__", "")
             if name == "enter_context":
                 first = self.managed(first)
             elif name == "callback":
                 first = self._called_later(first)
-        return (first, *more) if given else ()
+        changed = {name: later(value) for name, value in named.items()}
+        return (first, *more) if given else (), changed
 
     def _called_later(self, value: object) -> object:
         """Return a function so that a call of it by a thread, a pool or a stack is seen."""

@@ -13,6 +13,7 @@ from functools import cache
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import cast
 
+from wheelproof_explore.instrument.accesses import Seeing
 from wheelproof_explore.instrument.outside import (
     CONTAINERS,
     Part,
@@ -39,13 +40,14 @@ _Variable = tuple[_Variables, str, str]
 class ModuleState:
     """What the functions that one exploration calls use of their modules."""
 
-    def __init__(self) -> None:
+    def __init__(self, seeing: Seeing) -> None:
+        self._seeing = seeing
         # By the identity of a code or a class, which is kept alive here.
         self._known: dict[int, tuple[object, tuple[_Variable, ...]]] = {}
 
     def written_by(self, called: object) -> Iterator[tuple[Part, bool]]:
         """Yield what a call may write that belongs to modules; nothing if that is known better."""
-        yield from _of_class(receiver_of(called))
+        yield from self._of_class(receiver_of(called))
         called = function_behind(called)
         if type(called) is not FunctionType and not issubclass(type(called), type):
             return
@@ -62,18 +64,18 @@ class ModuleState:
                 yield (variables, f"{module}.", name), True
             yield from _written(variables.get(name))
 
-
-def _of_class(receiver: object) -> Iterator[tuple[Part, bool]]:
-    """Yield what the classes of a method's receiver share among their objects."""
-    is_class = issubclass(type(receiver), type)
-    kind = cast("type", receiver) if is_class else type(receiver)
-    if not is_python(kind) or not _may_have_state(kind.__module__):
-        return
-    for owner in kind.__mro__:
-        for name, value in list(vars(owner).items()) if is_python(owner) else ():
-            if not (name.startswith("__") or _is_bound(value)):
-                yield (owner, f"{owner.__name__}.", name), True
-                yield from _written(value)
+    def _of_class(self, receiver: object) -> Iterator[tuple[Part, bool]]:
+        """Yield what classes of a method's receiver share that are not seen."""
+        is_class = issubclass(type(receiver), type)
+        kind = cast("type", receiver) if is_class else type(receiver)
+        for owner in kind.__mro__ if is_python(kind) else ():
+            home = owner.__module__
+            if home in self._seeing.modules or not (is_python(owner) and _may_have_state(home)):
+                continue
+            for name, value in list(vars(owner).items()):
+                if not (name.startswith("__") or _is_bound(value)):
+                    yield (owner, f"{owner.__name__}.", name), True
+                    yield from _written(value)
 
 
 def _is_bound(member: object) -> bool:

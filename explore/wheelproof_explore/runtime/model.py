@@ -257,6 +257,7 @@ class ModelThread:
         "error",
         "frame",
         "interruption",
+        "is_looking",
         "made",
         "name",
         "now_ms",
@@ -293,6 +294,8 @@ class ModelThread:
         self.choice = 0
         # What code that nobody sees, and that has called the code under way, may still access.
         self.within: Accesses = ()
+        # Whether the checker's own code is under way, which audit hooks may be called by.
+        self.is_looking = False
         # How many calls are under way that say that they use files.
         self.uses_files = 0
         self._signal: _Signal | None = None
