@@ -393,13 +393,26 @@ class LeftBehind:
         self._mapping(of_warnings, of_warnings.__setitem__, of_warnings.__delitem__)
         self._sequence(cast("list[object]", warnings.filters))
         manager = logging.root.manager
-        self._dict(cast(_Mapping, manager.loggerDict), dict)
-        for one in (manager, logging.root, *manager.loggerDict.values()):
+        known = dict(manager.loggerDict)
+        for one in (manager, logging.root, *known.values()):
             held = cast(_Mapping, vars(one))
             self._mapping(held, held.__setitem__, held.__delitem__)
             for value in held.values():
                 if type(value) is list:
                     self._sequence(cast("list[object]", value))
+
+        # What loggers have found out about their levels.
+        clear: Callable[[logging.Manager], None] = vars(logging.Manager)["_clear_cache"]
+
+        def set_back() -> None:
+            for name, one in manager.loggerDict.items():
+                # Modules that a run has imported keep theirs.
+                if name not in known and isinstance(one, logging.Logger):
+                    one.handlers, one.filters = [], []
+                    one.level, one.propagate, one.disabled = logging.NOTSET, True, False
+            clear(manager)
+
+        self._checks.append((lambda: True, set_back))
 
 
 class _Counters:

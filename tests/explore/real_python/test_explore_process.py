@@ -332,6 +332,15 @@ def _warns_once() -> None:
     assert sorted(seen) == [0, 1] or seen == [1, 1]
 
 
+def _asks_for_a_level() -> None:
+    logger = logging.getLogger("of test_explore_process")
+    assert logger.isEnabledFor(logging.WARNING)
+    logger.level = logging.ERROR
+    logger.isEnabledFor(logging.INFO)
+    logging.getLogger("new one of test_explore_process").setLevel(logging.ERROR)
+    _run(_meet)
+
+
 def _adds_handlers_under_a_lock() -> None:
     logger = logging.getLogger("of test_explore_process")
     assert not logger.handlers
@@ -351,6 +360,7 @@ def _adds_handlers_under_a_lock() -> None:
         _counts,
         _draws,
         _warns_once,
+        _asks_for_a_level,
         _adds_handlers_under_a_lock,
         _uses_a_pool_of_its_module_and_a_lock,
     ],
