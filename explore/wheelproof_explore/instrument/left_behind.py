@@ -41,7 +41,7 @@ from typing import cast
 
 from wheelproof_explore.instrument.accesses import Seeing
 from wheelproof_explore.instrument.loading import OWN, modules_seen
-from wheelproof_explore.instrument.outside import has_effects_known, is_quiet
+from wheelproof_explore.instrument.outside import IMMUTABLE_TYPE, has_effects_known, is_quiet
 from wheelproof_explore.patched.holders import held_by, rebuilt, slots_of
 from wheelproof_explore.patched.search import LEFT_ALONE
 
@@ -81,8 +81,6 @@ _HOLDERS = (
     GeneratorType, *_ITERATORS,
 )  # fmt: skip
 """Python's own kinds of object that state of the program may be in."""
-_IMMUTABLE_TYPE = 1 << 8
-"""The flag of a class that is written in C."""
 _CLEAR = (
     *_HOLDERS, BaseException, BuiltinMethodType, Decimal, FunctionType, GenericAlias,
     MethodWrapperType, Random, SimpleNamespace, Struct, UnionType, bool, bytes, complex, float,
@@ -135,7 +133,7 @@ def _is_opaque(kind: type) -> bool:
     """Tell whether objects of a class have state in C that nobody can bring back."""
     if issubclass(kind, _CLEAR) or is_quiet(kind):
         return False
-    return any(one.__flags__ & _IMMUTABLE_TYPE for one in kind.__mro__ if one is not object)
+    return any(one.__flags__ & IMMUTABLE_TYPE for one in kind.__mro__ if one is not object)
 
 
 class LeftBehind:

@@ -134,6 +134,8 @@ IN_PLACE = {node: _FUNCTIONS[f"i{name.rstrip('_')}"] for node, name in _NAMES_OF
 _HOLDING = frozenset((WeakKeyDictionary, WeakSet, WeakValueDictionary, type(os.environ)))
 """Classes of quiet modules that hold what they are given, and tell who asks."""
 CONTAINERS = (dict, list, set, deque, bytearray, array)
+IMMUTABLE_TYPE = 1 << 8
+"""The flag of a class that is written in C."""
 _VIEWS = frozenset(("builtins", "itertools", "collections", "functools"))
 _MOST_PARTS = 2_000
 MORE: Part = (None, "more", "")
@@ -359,7 +361,8 @@ def attributes_of(value: object) -> Iterator[tuple[str, object]]:
 
 def is_python(kind: type) -> bool:
     """Tell whether a class is written in Python: its objects are known by their attributes."""
-    if is_quiet(kind):
+    # A class of C can say that it belongs to a module of Python.
+    if is_quiet(kind) or kind.__flags__ & IMMUTABLE_TYPE:
         return False
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     return isinstance(file, str) and file.endswith(".py")
