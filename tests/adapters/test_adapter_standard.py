@@ -35,7 +35,7 @@ def test_it_is_formatted_and_vetted() -> None:
     assert vetted.returncode == 0, vetted.stderr
 
 
-@pytest.mark.long
+@pytest.mark.hunt
 def test_its_own_tests_pass() -> None:
     require("go")
     ended = subprocess.run(

@@ -134,6 +134,7 @@ IN_PLACE = {node: _FUNCTIONS[f"i{name.rstrip('_')}"] for node, name in _NAMES_OF
 _HOLDING = frozenset((WeakKeyDictionary, WeakSet, WeakValueDictionary, type(os.environ)))
 """Classes of quiet modules that hold what they are given, and tell who asks."""
 CONTAINERS = (dict, list, set, deque, bytearray, array)
+_NESTING = (*CONTAINERS, tuple, frozenset)
 IMMUTABLE_TYPE = 1 << 8
 """The flag of a class that is written in C."""
 _VIEWS = frozenset(("builtins", "itertools", "collections", "functools"))
@@ -312,7 +313,7 @@ def _is_used_up(kind: type) -> bool:
 
 def may_nest(value: object) -> bool:
     """Tell whether a comparison with a value may go through containers."""
-    return issubclass(type(value), (*CONTAINERS, tuple, frozenset))
+    return issubclass(type(value), _NESTING)
 
 
 def nested(*values: object) -> list[object]:

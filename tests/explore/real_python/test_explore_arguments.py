@@ -7,9 +7,7 @@ are two orders to explore.
 import bisect
 import functools
 import heapq
-import importlib
 import itertools
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -18,6 +16,7 @@ from types import ModuleType
 
 import pytest
 
+from support.explore.exploring import beside_installed
 from wheelproof_explore.library import explore
 
 
@@ -218,16 +217,10 @@ def by_thread_of_asyncio():
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+def own(tmp_path: Path) -> Iterator[ModuleType]:
     """A module of the user's own that uses an installed one."""
-    installed = tmp_path / "site-packages"
-    installed.mkdir()
-    (installed / "installed_box.py").write_text(_INSTALLED)
-    (tmp_path / "own_box.py").write_text(_OWN)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), str(installed), *sys.path])
-    yield importlib.import_module("own_box")
-    for name in ("own_box", "installed_box"):
-        del sys.modules[name]
+    with beside_installed(tmp_path, {"installed_box": _INSTALLED}, "own_box", _OWN) as module:
+        yield module
 
 
 @pytest.mark.parametrize("how", [*(line[7:-3] for line in _OWN.splitlines() if "def by_" in line)])

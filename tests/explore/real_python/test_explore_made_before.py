@@ -3,10 +3,8 @@
 Each run begins with it as it was, and afterwards it is as it was.
 """
 
-import importlib
 import os
 import queue
-import sys
 import threading
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
@@ -19,6 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
+from support.explore.exploring import beside_installed
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.library import InterleavingError, check, explore
 from wheelproof_explore.verdicts import Verdict
@@ -607,16 +606,10 @@ async def event():
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+def own(tmp_path: Path) -> Iterator[ModuleType]:
     """A module of the user's own that uses an installed one."""
-    installed = tmp_path / "site-packages"
-    installed.mkdir()
-    (installed / "installed_before.py").write_text(_INSTALLED)
-    (tmp_path / "own_before.py").write_text(_OWN)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), str(installed), *sys.path])
-    yield importlib.import_module("own_before")
-    for name in ("own_before", "installed_before"):
-        del sys.modules[name]
+    with beside_installed(tmp_path, {"installed_before": _INSTALLED}, "own_before", _OWN) as module:
+        yield module
 
 
 def test_the_race_to_fill_a_cache_of_an_installed_package_is_in_each_run(own: ModuleType) -> None:

@@ -11,7 +11,7 @@ import random
 import sys
 import threading
 import warnings
-from abc import ABC
+from abc import ABC, abstractmethod
 from array import array
 from collections import deque
 from collections.abc import Callable
@@ -408,8 +408,10 @@ def _takes_from_a_generator() -> None:
     _run(work)
 
 
-class _Kind(ABC):  # noqa: B024
-    pass
+class _Kind(ABC):
+    @abstractmethod
+    def show(self) -> str:
+        """Return a text."""
 
 
 @singledispatch

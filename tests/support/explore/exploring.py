@@ -1,7 +1,13 @@
 """What the tests of the model checker share."""
 
-from collections.abc import Callable
+import importlib
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from unittest.mock import patch
 
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.program import DEFAULT_SETTINGS, Program, Scenario, Settings
@@ -12,6 +18,22 @@ from wheelproof_explore.strategies.driver import analysed_runs
 from wheelproof_explore.strategies.strategy import Strategy
 from wheelproof_explore.substrates.substrate import SubstrateKind, open_substrate
 from wheelproof_lab.worlds.making import program
+
+
+@contextmanager
+def beside_installed(
+    folder: Path, installed: dict[str, str], own: str, text: str
+) -> Generator[ModuleType]:
+    """Import a module of the user's own, by name and text, beside modules that are installed."""
+    site = folder / "site-packages"
+    site.mkdir()
+    for name, source in installed.items():
+        (site / f"{name}.py").write_text(source)
+    (folder / f"{own}.py").write_text(text)
+    with patch.object(sys, "path", [str(folder), str(site), *sys.path]):
+        yield importlib.import_module(own)
+    for name in (own, *installed):
+        del sys.modules[name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,3 +25,10 @@ class Construct(NamedTuple):
     declares: str = "pass"
     before: str = ""
     lock: str = "lock"
+
+
+def made_before(
+    name: str, before: str, read: str, write: str, *, declares: str = "pass", lock: str = "lock"
+) -> Construct:
+    """Return a row whose program sets nothing up in the run."""
+    return Construct(name, "pass", read, write, declares, before, lock)

@@ -1,16 +1,15 @@
 """What a module makes when it is imported, before any run: its state, and its locks."""
 
-from wheelproof_lab.worlds.constructs.construct import Construct
+from wheelproof_lab.worlds.constructs.construct import Construct, made_before
 
 
 def _state(name: str, before: str, read: str, write: str, declares: str = "pass") -> Construct:
-    return Construct(f"import: {name}", "pass", read, write, declares, before)
+    return made_before(f"import: {name}", before, read, write, declares=declares)
 
 
 def _lock(name: str, before: str, lock: str) -> Construct:
     """Return a row whose lock is made at import; what it guards is, too."""
-    before = f"{before}\nc = S()"
-    return Construct(f"lock: {name}", "pass", "c.n", "c.n = N", "pass", before, lock)
+    return made_before(f"lock: {name}", f"{before}\nc = S()", "c.n", "c.n = N", lock=lock)
 
 
 _LOCK = "threading.Lock()"

@@ -1,17 +1,17 @@
 """State of packages that are installed: the model checker does not look into their code."""
 
-from wheelproof_lab.worlds.constructs.construct import Construct
+from wheelproof_lab.worlds.constructs.construct import Construct, made_before
 
 _IMPORT = "import constructs_installed as kit"
 
 
 def _kit(name: str, made: str, read: str, write: str, lock: str = "lock") -> Construct:
     before = f"{_IMPORT}\n{made}".strip()
-    return Construct(f"package: {name}", "pass", read, write, "pass", before, lock)
+    return made_before(f"package: {name}", before, read, write, lock=lock)
 
 
 def _standard(name: str, before: str, read: str, write: str) -> Construct:
-    return Construct(f"library: {name}", "pass", read, write, "pass", before)
+    return made_before(f"library: {name}", before, read, write)
 
 
 _SIGNAL = "c = S(); s = kit.Signal(); s.connect(lambda v: setattr(c, 'n', v))"

@@ -1,17 +1,16 @@
 """State of the system: files, names of files, environment variables, the working directory."""
 
-from wheelproof_lab.worlds.constructs.construct import Construct
+from wheelproof_lab.worlds.constructs.construct import Construct, made_before
 
 
 def _files(name: str, made: str, read: str, write: str) -> Construct:
     """Return a row that has a folder of its own, `HERE`."""
     before = f"HERE = new_folder(__file__, {name!r})\n{made}".strip()
-    return Construct(f"system: {name}", "pass", read, write, "pass", before)
+    return made_before(f"system: {name}", before, read, write)
 
 
 def _variable(name: str, read: str, write: str) -> Construct:
-    before = "os.environ['MADE_N'] = '0'"
-    return Construct(f"system: {name}", "pass", read, write, "pass", before)
+    return made_before(f"system: {name}", "os.environ['MADE_N'] = '0'", read, write)
 
 
 _FILE = "s = HERE / 'n'; s.write_text('0')"
