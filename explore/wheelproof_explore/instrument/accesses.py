@@ -14,7 +14,7 @@ from zlib import crc32
 from wheelproof_explore.failures.places import call_stack
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.fields.plain_fields import FieldAccess
-from wheelproof_explore.instrument.outside import CONTAINERS, Part
+from wheelproof_explore.instrument.outside import CONTAINERS, Part, has_model, looked_into, opened
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.accesses import Accesses, reading, writing
 from wheelproof_explore.runtime.model import ModelThread
@@ -89,6 +89,7 @@ class Seeing:
         # What a run has changed that cannot be brought back; each is in `blind`, too.
         self.lost: dict[str, None] = {}
         """What runs called and nobody could look into, in the order of the calls."""
+        opened.clear()
 
     def access(self, instance: object, name: str, key: str, *, write: bool) -> Accesses:
         """Log an access by the running thread, or make it a step and return what that accesses."""
@@ -231,10 +232,24 @@ class Seeing:
         if issubclass(kind, ModuleType):
             self.blind[f"the __dict__ of {cast('ModuleType', value).__name__}"] = None
             return
+        if looked_into(kind, "__dict__") is not None:
+            self.blind[f"what changes the __dict__ of a {kind.__name__}"] = None
+            return
         if not getattr(sys.modules.get(kind.__module__), "__file__", None) or kind in exposed:
             return
         exposed.add(kind)
         _explore_anew(runtime, f"takes __dict__ of {kind}")
+
+    def look_into(self, owner: type, name: str) -> None:
+        """Have each call of a method of a class of Python be one that changes its attributes."""
+        runtime = running()
+        if runtime is None or not self.active or owner in opened:
+            return
+        if has_model(owner, name):
+            self.blind[f"what changes {owner.__name__}.{name}"] = None
+            return
+        opened.add(owner)
+        _explore_anew(runtime, f"looks into {owner.__name__}")
 
     def write_module(self, module: ModuleType, name: str) -> None:
         """Have a module report its own reads of a variable that is written from outside."""

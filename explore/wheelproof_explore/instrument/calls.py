@@ -20,6 +20,7 @@ from wheelproof_explore.instrument.outside import (
     CONTAINERS,
     Effect,
     Part,
+    attributes_of,
     effects_of,
     function_behind,
     functions_in,
@@ -28,7 +29,9 @@ from wheelproof_explore.instrument.outside import (
     is_known,
     is_python,
     is_quiet,
+    looked_into,
     nested,
+    opened,
     parts_of,
     receiver_of,
 )
@@ -154,6 +157,11 @@ class Calls:
     ) -> tuple[list[tuple[Part, bool]], bool]:
         """Return what a call may touch through its receiver and these values, and if it is sure."""
         of_receiver, of_given = effects_of(target)
+        made_by: type = type(target)
+        if made_by is attrgetter:
+            for kind in map(type, values):
+                if looked_into(kind, "__dict__") is not None:
+                    self._seeing.blind[f"attrgetter() of a {kind.__name__}"] = None
         parts: list[tuple[Part, bool]] = []
         inside: list[object] = []
         if of_receiver:
@@ -354,7 +362,7 @@ class Calls:
 
     def _looks_itself(self, kind: type) -> bool:
         """Tell whether all special methods of a class are code that is seen, or Python's own."""
-        if not is_python(kind):
+        if not is_python(kind) or not opened.isdisjoint(kind.__mro__):
             return False
         return all(
             id(member.__code__) in self._seeing.known
@@ -369,6 +377,12 @@ class Calls:
         kind = type(found)
         if issubclass(kind, property):
             made = cast("property", found)
+            if type(made.fget) is FunctionType and made.fget.__module__ == "threading":
+                # It reads or writes what it names, and nothing behind it.
+                owner, used = type(instance).__name__, made.fget.__code__.co_names
+                names = [one for one, _ in attributes_of(instance) if one in used]
+                self._seeing.touch(((instance, f"{owner}.", one), write) for one in names)
+                return
             function: object = made.fset or made.fdel if write else made.fget
         else:
             function = inspect.getattr_static(kind, "__set__" if write else "__get__", None)

@@ -28,11 +28,13 @@ from wheelproof_explore.instrument.accesses import Seeing
 from wheelproof_explore.instrument.calls import PLAIN, Calls, is_ours, is_python_code
 from wheelproof_explore.instrument.items import Container, Items
 from wheelproof_explore.instrument.outside import (
+    ACCESSORS,
     CONTAINERS,
     IN_PLACE,
     OPERATORS,
     Effect,
     attributes_of,
+    looked_into,
     receiver_of,
 )
 from wheelproof_explore.patched.objects import Local
@@ -335,6 +337,9 @@ class _Functions(Items):
                 self._access(owner, f"{owner.__name__}.", name, write=write)
             return
         found = inspect.getattr_static(kind, name, None)
+        keeper = looked_into(kind, name)
+        if keeper is not None and (found is None or name in ACCESSORS or not _is_called(found)):
+            self._seeing.look_into(keeper, name)
         if issubclass(type(found), cached_property) and not write:
             self._calls.look_into_cached_property(found)
         if name == "__dict__":
@@ -378,6 +383,14 @@ def _format(value: object, conversion: int, spec: str) -> str:
 def _is_method(member: object) -> bool:
     """Tell whether a member of a class is a method or similar, which does not change."""
     return callable(member) or isinstance(member, property | classmethod | staticmethod)
+
+
+def _is_called(member: object) -> bool:
+    """Tell whether a member of a class is a method, a model, or a property whose look is seen."""
+    if issubclass(type(member), property):
+        found = cast("property", member).fget
+        return is_ours(found) or getattr(found, "__module__", "") == "threading"
+    return _is_method(member)
 
 
 def _has(instance: object, name: str) -> bool:

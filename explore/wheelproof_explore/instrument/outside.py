@@ -9,11 +9,12 @@ import gc
 import operator
 import os
 import sys
+import threading
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
-from functools import partial
+from functools import cache, partial
 from io import IOBase
 from types import (
     BuiltinMethodType,
@@ -139,6 +140,22 @@ IMMUTABLE_TYPE = 1 << 8
 """The flag of a class that is written in C."""
 _VIEWS = frozenset(("builtins", "itertools", "collections", "functools"))
 _MOST_PARTS = 2_000
+_KEEPING = frozenset(("concurrent", "contextlib", "queue", "threading"))
+"""Quiet packages whose objects have attributes that their own code changes."""
+_OF_THREADS = frozenset((
+    "_handle", "_ident", "_is_stopped", "_native_id", "_os_thread_handle", "_started",
+    "_tstate_lock",
+))  # fmt: skip
+"""Attributes of threads that a model stands for."""
+ACCESSORS = frozenset(("getName", "isDaemon", "setDaemon", "setName"))
+"""Methods of threads that only read or write an attribute."""
+_BY_MODELS = {threading.Event: ("_cond", "_flag"), threading.Thread: ACCESSORS}
+"""Attributes that code which a model replaces would use, and those methods."""
+opened: set[type] = set()
+"""The classes of quiet packages that the program looks into: their calls change attributes.
+
+An exploration begins with none.
+"""
 MORE: Part = (None, "more", "")
 """In the place of the parts that are left, if there are too many to go through."""
 
@@ -154,7 +171,8 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
     if type(function) is operator.attrgetter:
         # It may go along a path of attributes.
         return Effect.NOTHING, Effect.READS_ALL
-    if (_is_quiet_module(module) or is_quiet(type(receiver))) and type(receiver) not in _HOLDING:
+    is_kept = type(receiver) in _HOLDING or not opened.isdisjoint(type(receiver).__mro__)
+    if not is_kept and (_is_quiet_module(module) or is_quiet(type(receiver))):
         return Effect.NOTHING, Effect.NOTHING
     if receiver is not None:
         looks = name in LOOKING_METHODS
@@ -183,7 +201,48 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
 
 def is_quiet(kind: type) -> bool:
     """Tell whether the objects of a class keep no state that the program's own code can see."""
-    return _is_quiet_module(kind.__module__) and kind not in _HOLDING
+    is_kept = kind in _HOLDING or not opened.isdisjoint(kind.__mro__)
+    return _is_quiet_module(kind.__module__) and not is_kept
+
+
+def looked_into(kind: type, name: str) -> type | None:
+    """Return the class of a quiet package whose code may change an attribute of these objects."""
+    for owner in kind.__mro__:
+        names = _names_in(owner.__module__)
+        if names and (name in names or name == "__dict__" or name in _BY_MODELS.get(owner, ())):
+            return owner
+    return None
+
+
+def has_model(owner: type, name: str) -> bool:
+    """Tell whether an attribute of a class of Python is another one in a run, or changes unseen."""
+    if owner.__module__.partition(".")[0] == "concurrent" or owner is threading.Event:
+        return True
+    return owner is threading.Thread and name in _OF_THREADS
+
+
+@cache
+def _names_in(module: str) -> frozenset[str]:
+    """Return the attributes that the functions of a module use whose objects change."""
+    if module.partition(".")[0] not in _KEEPING:
+        return frozenset()
+    left: list[object] = [*vars(sys.modules[module]).values()]
+    found, seen = set[str](), set[int]()
+    while left:
+        here = left.pop()
+        if id(here) in seen or getattr(here, "__module__", module) != module:
+            continue
+        seen.add(id(here))
+        if issubclass(type(here), type):
+            left += vars(cast("type", here)).values()
+        elif issubclass(type(here), property):
+            left += (cast("property", here).fget, cast("property", here).fset)
+        elif type(here) is FunctionType:
+            left.append(here.__code__)
+        elif type(here) is CodeType:
+            found.update(here.co_names)
+            left += here.co_consts
+    return frozenset(found)
 
 
 def _is_quiet_module(module: str) -> bool:
@@ -294,6 +353,9 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
             # An iterator, a view or a memory view: its own place, and what it goes through.
             yield (here, kind.__name__, ""), written or _is_used_up(kind)
             inside = (one for one in gc.get_referents(here) if not issubclass(type(one), type))
+        elif issubclass(kind, threading.Thread):
+            for name in ("_daemonic", "_name"):
+                yield (here, f"{kind.__name__}.", name), written
         elif not is_quiet(kind):
             yield (here, kind.__name__, ""), written or _is_used_up(kind)
         left.extend((one, written) for one in inside)

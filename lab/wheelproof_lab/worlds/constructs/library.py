@@ -185,4 +185,46 @@ LIBRARY: tuple[Construct, ...] = (
         "sys.modules", "m = sys.modules['made_up'] = S()", "sys.modules['made_up'].n", "m.n = N"
     ),
     Construct("thread attribute", "s = threading.Thread(target=zero); s.n = 0", "s.n", "s.n = N"),
+    # What belongs to Python's own classes, and what their code does to it.
+    Construct(
+        "name of a thread",
+        "s = threading.Thread(target=zero, name='0')",
+        "int(s.name)",
+        "s.name = str(N)",
+    ),
+    Construct(
+        "repr of a thread",
+        "s = threading.Thread(target=zero, name='0')",
+        "int(repr(s).partition('(')[2].partition(',')[0])",
+        "s.name = str(N)",
+    ),
+    Construct("value of a semaphore", "s = threading.Semaphore(0)", "s._value", "s.__init__(N)"),
+    Construct(
+        "parties of a barrier", "s = threading.Barrier(1)", "s.parties - 1", "s.__init__(N + 1)"
+    ),
+    Construct(
+        "interval of a timer", "s = threading.Timer(0, zero)", "s.interval", "s.interval = N"
+    ),
+    Construct("items of a queue", "s = queue.Queue()", "max(s.queue, default=0)", "s.put(N)"),
+    Construct(
+        "heap of a queue", "s = queue.PriorityQueue()", "max(s.queue, default=0)", "s.put(N)"
+    ),
+    Construct(
+        "unfinished tasks of a queue",
+        "s = queue.Queue()",
+        "s.unfinished_tasks",
+        "s.__init__() or [s.put(x) for x in range(N)]",
+    ),
+    Construct(
+        "callbacks of an ExitStack",
+        "s = contextlib.ExitStack()",
+        "len(s._exit_callbacks)",
+        "s.pop_all() and [s.callback(zero) for _ in range(N)]",
+    ),
+    Construct(
+        "result of a future",
+        "s = concurrent.futures.Future()",
+        "s._result or 0",
+        "s.__init__() or s.set_result(N)",
+    ),
 )

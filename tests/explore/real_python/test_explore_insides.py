@@ -1,0 +1,209 @@
+"""What belongs to Python's own classes: their code changes it, and who looks there sees that."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Literal
+
+import pytest
+
+from support.explore.exploring import beside_installed
+from wheelproof_explore.library import explore
+from wheelproof_explore.verdicts import Verdict
+
+_OWN = """
+import contextlib, itertools, operator, queue, threading
+from collections import defaultdict
+from concurrent.futures import Future, ThreadPoolExecutor
+class Seen: n = 0
+def two(*works):
+    threads = [threading.Thread(target=one) for one in works]
+    for one in threads: one.start()
+    for one in threads: one.join()
+def two_looks(write, look):
+    # Something is seen, also where what counts is not.
+    lock, seen = threading.Lock(), Seen()
+    def writes():
+        with lock: seen.n += 1
+        write()
+    def looks():
+        with lock: seen.n += 1
+        one, other = look(), look()
+        assert one == other
+    two(writes, looks)
+def wrong_value_of_a_semaphore():
+    semaphore = threading.Semaphore(1)
+    two_looks(semaphore.acquire, lambda: semaphore._value)
+def wrong_value_behind_with():
+    semaphore = threading.Semaphore(2)
+    def work():
+        with semaphore: assert semaphore._value == 1
+    two(work, work)
+def wrong_value_by_getattr():
+    semaphore = threading.Semaphore(1)
+    two_looks(semaphore.acquire, lambda: getattr(semaphore, "_value"))
+def wrong_waiters():
+    condition = threading.Condition()
+    def wait():
+        with condition: condition.wait(1)
+    two_looks(wait, lambda: len(condition._waiters))
+def wrong_barrier():
+    barrier = threading.Barrier(2)
+    two_looks(barrier.abort, lambda: barrier._state)
+def wrong_items():
+    items = queue.Queue()
+    two_looks(lambda: items.put(1), lambda: list(items.queue))
+class Items(queue.Queue):
+    def all(self): return list(self.queue)
+def wrong_items_of_a_subclass():
+    items = Items()
+    two_looks(lambda: items.put(1), items.all)
+def wrong_heap():
+    items = queue.PriorityQueue()
+    two_looks(lambda: items.put(1), lambda: len(items.queue))
+def wrong_unfinished():
+    items = queue.Queue()
+    two_looks(lambda: items.put(1), lambda: items.unfinished_tasks)
+def wrong_stack():
+    stack = contextlib.ExitStack()
+    two_looks(lambda: stack.callback(int), lambda: len(stack._exit_callbacks))
+def wrong_name():
+    thread = threading.Thread(target=int)
+    def rename(): thread.name = "other"
+    two_looks(rename, lambda: thread.name)
+def wrong_name_by_repr():
+    thread = threading.Thread(target=int)
+    def rename(): thread.name = "other"
+    two_looks(rename, lambda: repr(thread))
+def wrong_old_name():
+    thread = threading.Thread(target=int)
+    two_looks(lambda: thread.setName("other"), lambda: thread.getName())
+def wrong_daemon():
+    thread = threading.Thread(target=int)
+    def change(): thread.daemon = True
+    two_looks(change, lambda: thread.daemon)
+def two_in_a_row(numbers):
+    # Something else is seen.
+    lock = threading.Lock()
+    def work():
+        with lock: pass
+        one, other = next(numbers), next(numbers)
+        assert other == one + 1
+    two(work, work)
+def wrong_counter():
+    two_in_a_row(itertools.count())
+def wrong_iterator():
+    two_in_a_row(iter(range(4)))
+def wrong_factory():
+    lock, made = threading.Lock(), []
+    class Made:
+        def __init__(self): made.append(self)
+    by_key = defaultdict(Made)
+    def work():
+        with lock: pass
+        by_key["key"]
+    two(work, work)
+    assert len(made) == 1
+def unknown_flag():
+    event = threading.Event()
+    two_looks(event.set, lambda: event._flag)
+def unknown_start():
+    thread = threading.Thread(target=int)
+    two_looks(thread.start, lambda: thread._started)
+def unknown_state_of_a_future():
+    future = Future()
+    two_looks(lambda: future.set_result(1), lambda: future._state)
+def unknown_threads_of_a_pool():
+    with ThreadPoolExecutor(1) as pool:
+        two_looks(lambda: pool.submit(int), lambda: len(pool._threads))
+def unknown_dict():
+    semaphore = threading.Semaphore(1)
+    two_looks(semaphore.acquire, lambda: semaphore.__dict__["_value"])
+def unknown_vars():
+    semaphore = threading.Semaphore(1)
+    two_looks(semaphore.acquire, lambda: vars(semaphore)["_value"])
+def unknown_attrgetter():
+    semaphore = threading.Semaphore(1)
+    two_looks(semaphore.acquire, lambda: operator.attrgetter("_value")(semaphore))
+def right_items_under_the_mutex():
+    items = queue.Queue()
+    def clear():
+        with items.mutex:
+            assert len(items.queue) == len(items.queue)
+            items.queue.clear()
+    two(clear, lambda: items.put(1))
+def right_value_behind_with():
+    semaphore, seen = threading.Semaphore(1), Seen()
+    def work():
+        with semaphore:
+            assert semaphore._value == 0
+            seen.n += 1
+    two(work, work)
+    assert seen.n == 2
+def right_waiters_under_the_lock():
+    condition, done = threading.Condition(), []
+    def wait():
+        with condition:
+            while not done: condition.wait()
+    def wake():
+        with condition:
+            done.append(1)
+            condition.notify(len(condition._waiters) or 1)
+    two(wait, wake)
+class Worker(threading.Thread):
+    def __init__(self, name, seen):
+        super().__init__(name=name, daemon=True)
+        self.seen = seen
+    def run(self): self.seen.append(self.name)
+def right_names_of_workers():
+    seen = []
+    workers = [Worker(name, seen) for name in "ab"]
+    for one in workers: one.start()
+    for one in workers: one.join()
+    assert sorted(seen) == ["a", "b"]
+def right_daemon_before_the_start():
+    timer = threading.Timer(1, int)
+    timer.daemon = True
+    two(timer.cancel, timer.cancel)
+"""
+
+
+def _named(what: str) -> list[str]:
+    begin = f"def {what}_"
+    return [line[len("def ") : -3] for line in _OWN.splitlines() if line.startswith(begin)]
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[ModuleType]:
+    with beside_installed(tmp_path, {}, "own_insides", _OWN) as module:
+        yield module
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", _named("wrong"))
+def test_what_the_code_of_python_changes_is_seen(own: ModuleType, name: str) -> None:
+    exploration = explore(getattr(own, name))
+    found = exploration.counterexample
+    assert found is not None
+    assert "AssertionError" in found.failure.message
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", _named("wrong"))
+def test_it_is_no_pass_in_the_search_for_data_races(own: ModuleType, name: str) -> None:
+    assert explore(getattr(own, name), accesses="races").verdict() is not Verdict.PASS
+
+
+@pytest.mark.parametrize("accesses", ["steps", "races"])
+@pytest.mark.parametrize("name", _named("unknown"))
+def test_what_a_model_stands_for_is_no_pass(
+    own: ModuleType, name: str, accesses: Literal["steps", "races"]
+) -> None:
+    exploration = explore(getattr(own, name), accesses=accesses)
+    assert exploration.verdict() is Verdict.INCONCLUSIVE, exploration.summary()
+
+
+@pytest.mark.parametrize("name", _named("right"))
+def test_what_is_right_passes(own: ModuleType, name: str) -> None:
+    exploration = explore(getattr(own, name))
+    assert exploration.verdict() is Verdict.PASS, exploration.summary()
