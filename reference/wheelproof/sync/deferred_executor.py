@@ -32,7 +32,8 @@ class DeferredExecutor:
         """
         if self._shut_down:
             raise RejectedExecutionError("the executor has been shut down")
-        self._tasks.append(task)
+        # Not by a call: no signal comes after it, so what raises has not taken the task.
+        self._tasks += (task,)
 
     def run_pending(self) -> int:
         """Run all queued tasks, those that they submit included, and return how many ran."""

@@ -129,58 +129,65 @@ class _Volatile(Generic[T]):
 
 
 class _AtomicReference(_Volatile[T]):
-    __slots__ = ("_lock",)
+    """A cell with a lock for what reads and writes.
+
+    What raises has not happened (standard 6.8): a `with` block would let a signal in after it has
+    given the lock back, and nobody would learn what the cell did. No signal comes between the
+    iterator of a loop and its body, nor where a function returns.
+    """
+
+    __slots__ = ("_acquire", "_release")
 
     def __init__(self, value: T) -> None:
         self._value = value
-        self._lock = threading.Lock()
+        lock = threading.Lock()
+        self._acquire = lock.acquire
+        self._release = lock.release
 
     def set(self, value: T, /) -> None:
-        with self._lock:
-            self._value = value
+        self.get_and_set(value)
 
     def get_and_set(self, value: T, /) -> T:
-        with self._lock:
+        released = iter(self._release, True)
+        for _ in iter(self._acquire, False):
             before = self._value
             self._value = value
-            return before
+            for _ in released:
+                return before
+        raise AssertionError("a lock is taken, or the call raises")
 
     def compare_and_set(self, expected: T, value: T, /) -> bool:
-        with self._lock:
-            if self._value is not expected:
-                return False
-            self._value = value
-            return True
+        released = iter(self._release, True)
+        for _ in iter(self._acquire, False):
+            same = self._value is expected
+            if same:
+                self._value = value
+            for _ in released:
+                return same
+        raise AssertionError("a lock is taken, or the call raises")
 
 
-class _AtomicInteger(_Volatile[int]):
-    __slots__ = ("_lock",)
-
-    def __init__(self, value: int) -> None:
-        self._value = value
-        self._lock = threading.Lock()
-
-    def set(self, value: int, /) -> None:
-        with self._lock:
-            self._value = value
-
-    def get_and_set(self, value: int, /) -> int:
-        with self._lock:
-            before = self._value
-            self._value = value
-            return before
+class _AtomicInteger(_AtomicReference[int]):
+    __slots__ = ()
 
     def compare_and_set(self, expected: int, value: int, /) -> bool:
-        with self._lock:
-            if self._value != expected:
-                return False
-            self._value = value
-            return True
+        released = iter(self._release, True)
+        for _ in iter(self._acquire, False):
+            same = self._value == expected
+            if same:
+                self._value = value
+            for _ in released:
+                return same
+        raise AssertionError("a lock is taken, or the call raises")
 
     def add_and_get(self, delta: int, /) -> int:
-        with self._lock:
+        released = iter(self._release, True)
+        for _ in iter(self._acquire, False):
             self._value += delta
-            return self._value
+            value = self._value
+            for _ in released:
+                return value
+        raise AssertionError("a lock is taken, or the call raises")
 
 
 class _Thread:

@@ -14,6 +14,8 @@ not notified.
 
 import threading
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 
 from wheelproof.errors import ThreadInterruptedError
 from wheelproof.units import Millis
@@ -100,15 +102,19 @@ class ThreadsCondition:
         """Wake the thread that has waited longest, if any. TLA+: Pop of ConditionClaims."""
         self._require_lock("notify")
         waiters = self._waiters
-        while waiters and not waiters.popleft().wake():
-            pass
+        woken = False
+        while waiters and not woken:
+            # Out of the queue only then: a signal in between must not leave it asleep for good.
+            woken = waiters[0].wake()
+            del waiters[0]
 
     def notify_all(self) -> None:
         """Wake all waiting threads."""
         self._require_lock("notify")
         waiters = self._waiters
         while waiters:
-            waiters.popleft().wake()
+            waiters[0].wake()
+            del waiters[0]
 
     def _wait(self, waiter: "_Waiter", timeout_ms: Millis | None) -> bool:
         notified = False
@@ -119,7 +125,14 @@ class ThreadsCondition:
                 self._release()
                 notified = waiter.wait(timeout_ms)
             finally:
-                self._acquire()
+                try:
+                    # By a loop: no signal comes between its iterator and its body.
+                    for _ in iter(self._acquire, False):
+                        break
+                except BaseException:
+                    # A signal came first; the block that waits has the lock all the same.
+                    self._acquire()
+                    raise
         finally:
             if not notified:
                 self._forget(waiter)
@@ -138,14 +151,14 @@ class ThreadsCondition:
 
 
 class _Waiter:
-    __slots__ = ("_asleep", "_unclaimed", "interrupted")
+    __slots__ = ("_asleep", "_claim", "interrupted")
 
     def __init__(self) -> None:
         # Held while the thread sleeps; released by the one that has claimed the waiter.
         self._asleep = threading.Lock()
         self._asleep.acquire()
-        # Taken by the claim and never released.
-        self._unclaimed = threading.Lock()
+        # Takes a lock that is never released; tells whether this call did.
+        self._claim: Callable[[], bool] = partial(threading.Lock().acquire, False)
         self.interrupted = False
 
     def wait(self, timeout_ms: Millis | None) -> bool:
@@ -167,19 +180,20 @@ class _Waiter:
 
         TLA+: Notify and WakeWaiter of ConditionClaims.
         """
-        if not self._claim():
-            return False
-        self._asleep.release()
-        return True
+        # By a loop: a signal between the claim and the waking would leave it asleep for good.
+        for claimed in iter(self._claim, None):
+            if claimed:
+                self._asleep.release()
+            return claimed
+        return False
 
     def interrupt(self) -> None:
         """Wake it unless its wait is over already."""
-        if self._claim():
-            self.interrupted = True
-            self._asleep.release()
-
-    def _claim(self) -> bool:
-        return self._unclaimed.acquire(blocking=False)
+        for claimed in iter(self._claim, None):
+            if claimed:
+                self.interrupted = True
+                self._asleep.release()
+            return
 
 
 def seconds(timeout_ms: Millis) -> float:

@@ -6,6 +6,10 @@ reader waits while a writer waits, and the readers that wait when a writer leave
 writer. So neither side keeps the other out for ever; a plain preference for writers lets two
 threads that write in a loop starve every reader (docs/findings.md).
 
+A signal leaves no side taken (standard 6.8). Each thread that reads holds a lock of its own, and
+the writer holds the door; both are locks of the standard library, which a `with` block gives back
+in one step. Whatever a signal ends before the block, the view that is being entered gives back.
+
     >>> from wheelproof import sync
     >>> lock = sync.read_write_lock("example")
     >>> with lock.read:
@@ -18,112 +22,190 @@ threads that write in a loop starve every reader (docs/findings.md).
 
 import threading
 from collections.abc import Callable
+from types import TracebackType
+from typing import TypeAlias, cast
+
+_Exit: TypeAlias = Callable[
+    [type[BaseException] | None, BaseException | None, TracebackType | None], None
+]
+_Method: TypeAlias = Callable[
+    ["_ReadView", type[BaseException] | None, BaseException | None, TracebackType | None], None
+]
 
 
 class ThreadsReadWriteLock:
     """Many readers or one writer; see `protocols.ReadWriteLock`."""
 
     def __init__(self, name: str, *, prefer_writers: bool) -> None:
-        self._name = name
+        self.name = name
         self._prefer_writers = prefer_writers
-        # Taken by itself: the condition's own methods would hand the call on.
-        self._mutex = threading.Lock()
-        self._changed = threading.Condition(self._mutex)
-        # By thread ident, how often it holds the read side, at least once. While there is a writer,
-        # no other thread is in here.
-        self._holds_of_reader: dict[int, int] = {}
-        self._writer: int | None = None
-        # How often the writer holds the write side; 0 exactly if there is none.
-        self._writer_holds = 0
-        self._waiting_writers = 0
-        self._waiting_readers: set[int] = set()
-        # Waiting readers that the last writer has let pass; the next writer waits for them.
-        self._admitted: set[int] = set()
-        self.read = _View(self._acquire_read, self._release_read)
-        self.write = _View(self._acquire_write, self._release_write)
+        self.door = _Hold()
+        """Held by the writer, and for a moment by each reader on its way in."""
+        self._own = _Own()
+        # The holds of the threads that read, and perhaps of some that did. The door guards it.
+        self._holds: set[_Hold] = set()
+        # Of each reader that waits for the door, a lock that is taken until it is in or gives up.
+        self._waiting: set[threading.Lock] = set()
+        # Of the readers that the last writer has let pass; the next writer waits for them.
+        self._admitted: set[threading.Lock] = set()
+        # Whether the last one in was a writer.
+        self._written = False
+        self.read = _ReadView(self)
+        self.write = _WriteView(self)
 
-    def _acquire_read(self) -> None:
-        me = threading.get_ident()
-        with self._mutex:
-            holds = self._holds_of_reader.get(me, 0)
-            # A thread that holds either side must not queue behind a writer that waits for it.
-            if not holds and self._writer != me:
-                self._await_read(me)
-            self._holds_of_reader[me] = holds + 1
+    def own_hold(self) -> "_Hold":
+        """Return what the calling thread holds while it reads."""
+        return self._own.hold
 
-    def _await_read(self, me: int) -> None:
-        self._waiting_readers.add(me)
-        try:
-            while not self._may_read(me):
-                self._changed.wait()
-        except BaseException:
-            # Nothing waits for this reader any more.
-            self._changed.notify_all()
-            raise
-        finally:
-            self._waiting_readers.discard(me)
-            self._admitted.discard(me)
+    def enter_read(self, hold: "_Hold") -> None:
+        """Take the read side for a thread that holds neither."""
+        if not self.door.lock.acquire(blocking=False):
+            self._await_door()
+        self._begin_phase()
+        self.read_with(hold)
+        hold.lock.acquire()
+        self.door.lock.release()
 
-    def _may_read(self, me: int) -> bool:
-        if self._writer is not None:
-            return False
-        return me in self._admitted or not (self._prefer_writers and self._waiting_writers)
+    def read_with(self, hold: "_Hold") -> None:
+        """Let writers know of `hold`; whoever calls this has the door."""
+        self._holds.add(hold)
 
-    def _release_read(self) -> None:
-        me = threading.get_ident()
-        with self._mutex:
-            holds = self._holds_of_reader.get(me, 0)
-            if not holds:
-                raise RuntimeError(f"{self._name}: released the read side without holding it")
-            if holds > 1:
-                self._holds_of_reader[me] = holds - 1
-                return
-            del self._holds_of_reader[me]
-            # Nobody but a writer waits for readers.
-            if not self._holds_of_reader and self._waiting_writers:
-                self._changed.notify_all()
+    def enter_write(self) -> None:
+        """Take the write side for a thread that holds neither."""
+        self._take(self.door.lock)
+        while (obstacle := self._obstacle()) is not None:
+            self.door.lock.release()
+            self._waits()
+            with obstacle:
+                # Its reader may have been ended before it did this.
+                self._admitted.discard(obstacle)
+            self._take(self.door.lock)
+        # With writers preferred, new readers wait at the door meanwhile.
+        for hold in tuple(self._holds):
+            self._take(hold.lock)
+            hold.lock.release()
+        self._holds.clear()
+        self._written = True
 
-    def _acquire_write(self) -> None:
-        me = threading.get_ident()
-        with self._mutex:
-            if self._writer == me:
-                self._writer_holds += 1
-                return
-            if me in self._holds_of_reader:
-                raise RuntimeError(f"{self._name}: a reader asked for the write side")
-            self._waiting_writers += 1
+    def give_up(self) -> None:
+        """Give back whatever a thread has that held neither side before."""
+        for hold in (self.own_hold(), *tuple(self._holds), self.door):
+            if hold.is_mine():
+                hold.lock.release()
+
+    def _await_door(self) -> None:
+        place = threading.Lock()
+        with place:
             try:
-                while self._writer is not None or self._holds_of_reader or self._admitted:
-                    self._changed.wait()
-                self._writer = me
-                self._writer_holds = 1
-            except BaseException:
-                self._changed.notify_all()
-                raise
+                self._waiting.add(place)
+                self._waits()
+                self.door.lock.acquire()
             finally:
-                self._waiting_writers -= 1
+                self._waiting.discard(place)
+                self._admitted.discard(place)
 
-    def _release_write(self) -> None:
-        with self._mutex:
-            if self._writer != threading.get_ident():
-                raise RuntimeError(f"{self._name}: released the write side without holding it")
-            self._writer_holds -= 1
-            if not self._writer_holds:
-                self._writer = None
-                self._admitted |= self._waiting_readers
-                self._changed.notify_all()
+    def _begin_phase(self) -> None:
+        """With the door: if the last one in was a writer, it is the waiting readers' turn."""
+        if self._written:
+            admitted = set(self._waiting)
+            self._admitted = admitted
+            self._written = False
+
+    def _obstacle(self) -> "threading.Lock | threading.RLock | None":
+        """Return a lock for which a writer has to wait without the door."""
+        self._begin_phase()
+        for place in tuple(self._admitted):
+            return place
+        if not self._prefer_writers:
+            for hold in tuple(self._holds):
+                if not hold.lock.acquire(blocking=False):
+                    return hold.lock
+                hold.lock.release()
+        return None
+
+    def _take(self, lock: "threading.RLock") -> None:
+        if not lock.acquire(blocking=False):
+            self._waits()
+            lock.acquire()
+
+    def _waits(self) -> None:
+        """Do nothing: a test learns here that a thread is going to wait."""
 
 
-class _View:
-    __slots__ = ("_acquire", "_release")
+class _Hold:
+    """A reentrant lock that can be asked whether the calling thread has it."""
 
-    def __init__(self, acquire: Callable[[], None], release: Callable[[], None]) -> None:
-        self._acquire = acquire
-        self._release = release
+    __slots__ = ("_owner_only", "lock")
 
-    def __enter__(self) -> bool:
-        self._acquire()
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._owner_only = threading.Condition(self.lock)
+
+    def is_mine(self) -> bool:
+        try:
+            # Nobody waits for it. It raises for who does not have the lock.
+            self._owner_only.notify()
+        except RuntimeError:
+            return False
         return True
 
-    def __exit__(self, *error: object) -> None:
-        self._release()
+
+class _Own(threading.local):
+    """A hold for each thread."""
+
+    def __init__(self) -> None:
+        self.hold = _Hold()
+
+
+class _ReadView:
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: ThreadsReadWriteLock) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> bool:
+        lock = self._lock
+        hold = lock.own_hold()
+        writes = lock.door.is_mine()
+        if writes:
+            lock.read_with(hold)
+        if writes or hold.is_mine():
+            # A thread that holds either side must not queue behind a writer that waits for it.
+            # By a loop, since no signal arrives between its iterator and its body.
+            for _ in iter(hold.lock.acquire, False):
+                return True
+        try:
+            lock.enter_read(hold)
+        except BaseException:
+            lock.give_up()
+            raise
+        return True
+
+    def _own_exit(self) -> _Exit:
+        return self._lock.own_hold().lock.__exit__
+
+    # A `with` block looks this up before it enters, and calls what it has found in the end: a
+    # step of the standard library's.
+    __exit__ = cast("_Method", property(_own_exit))
+
+
+class _WriteView:
+    __slots__ = ("__exit__", "_lock")
+
+    def __init__(self, lock: ThreadsReadWriteLock) -> None:
+        self._lock = lock
+        self.__exit__ = lock.door.lock.__exit__
+
+    def __enter__(self) -> bool:
+        lock = self._lock
+        if lock.door.is_mine():
+            for _ in iter(lock.door.lock.acquire, False):
+                return True
+        if lock.own_hold().is_mine():
+            raise RuntimeError(f"{lock.name}: a reader asked for the write side")
+        try:
+            lock.enter_write()
+        except BaseException:
+            lock.give_up()
+            raise
+        return True

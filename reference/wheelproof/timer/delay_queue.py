@@ -49,15 +49,30 @@ class DelayQueue:
             if self._heap[0] is bucket:
                 self._available.notify_all()
 
+    def offer_unless_queued(self, bucket: TimerTaskList) -> None:
+        """Put `bucket` into the queue if a signal ended an `offer` or what came after a `poll`."""
+        with self._lock:
+            if bucket not in self._heap:
+                heapq.heappush(self._heap, bucket)
+            self._available.notify_all()
+
     def poll(self) -> TimerTaskList | None:
         """Take the bucket with the smallest expiration if that has come; else return None.
 
         TLA+: Poll of DelayQueue.
         """
-        with self._lock:
-            if not self._head_is_due():
-                return None
-            return heapq.heappop(self._heap)
+        bucket: TimerTaskList | None = None
+        try:
+            with self._lock:
+                if self._head_is_due():
+                    bucket = self._heap[0]
+                    heapq.heappop(self._heap)
+            return bucket
+        except BaseException:
+            # A signal came after the bucket was taken, and nobody would have it.
+            if bucket is not None:
+                self.offer_unless_queued(bucket)
+            raise
 
     def await_due(self, timeout_ms: Millis) -> bool:
         """Wait at most `timeout_ms` milliseconds until a bucket could be taken, and take none.

@@ -31,7 +31,7 @@ from wheelproof.sync import Executor, GuardedBy
 from wheelproof.timer.delay_queue import DelayQueue
 from wheelproof.timer.timer import Timer
 from wheelproof.timer.timer_task import TimerTask, TimerTaskEntry
-from wheelproof.timer.timer_task_list import TimerTaskList
+from wheelproof.timer.timer_task_list import IDLE, TimerTaskList
 from wheelproof.timer.timing_wheel import TimingWheel
 from wheelproof.units import Millis
 
@@ -111,8 +111,8 @@ class SystemTimer(Timer):
             self._require_open()
             expiration_ms = Millis(timer_task.delay_ms + self._clock.hi_res_clock_ms())
             entry = TimerTaskEntry(timer_task, expiration_ms)
-            timer_task.set_timer_task_entry(entry)
             try:
+                timer_task.set_timer_task_entry(entry)
                 self._add_timer_task_entry(entry)
             except BaseException:
                 timer_task.claim(entry)
@@ -174,21 +174,32 @@ class SystemTimer(Timer):
         if bucket is None:
             return False
         while bucket is not None:
-            self._expire_bucket(bucket)
+            try:
+                self._expire_bucket(bucket)
+            except BaseException:
+                if self._timing_wheel.current_time_ms < bucket.get_expiration():
+                    # A signal came before anything was done with the bucket.
+                    self._requeue(bucket)
+                raise
             bucket = self._delay_queue.poll()
         return True
 
     def _expire_bucket(self, bucket: TimerTaskList) -> None:
         """Empty a bucket that is due. Seam: known bug advance-after-flush replaces this."""
-        # The clock first: that is what sends entries to a lower level or expires them (rule 1.6).
-        self._timing_wheel.advance_clock(bucket.get_expiration())
         try:
+            # The clock first: it sends entries to a lower level or expires them (rule 1.6).
+            self._timing_wheel.advance_clock(bucket.get_expiration())
             bucket.flush(self._add_timer_task_entry)
         except BaseException:
             # What was not submitted is due, and the wheel's clock waits here until it is taken:
             # nothing of a later round can come into this bucket.
-            self._delay_queue.offer(bucket)
+            self._requeue(bucket)
             raise
+
+    def _requeue(self, bucket: TimerTaskList) -> None:
+        """Put a bucket back for the next advance, unless it was emptied."""
+        if bucket.get_expiration() != IDLE:
+            self._delay_queue.offer_unless_queued(bucket)
 
     def _require_open(self) -> None:
         if self._closed:

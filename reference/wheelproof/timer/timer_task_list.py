@@ -107,8 +107,9 @@ class TimerTaskList:
         with self._monitor:
             head = self._root.next
             while head is not self._root:
-                self.remove(head)
                 try:
+                    # Inside: what a signal ends here finds its way back, too.
+                    self.remove(head)
                     action(head)
                 except BaseException:
                     self._take_back(head)
@@ -124,20 +125,38 @@ class TimerTaskList:
 
     def _link(self, entry: TimerTaskEntry, successor: TimerTaskEntry) -> None:
         predecessor = successor.prev
-        entry.next = successor
-        entry.prev = predecessor
-        entry.list.set(self)
-        predecessor.next = entry
-        successor.prev = entry
-        self._task_counter.add_and_get(1)
+        try:
+            entry.next = successor
+            entry.prev = predecessor
+            entry.list.set(self)
+            predecessor.next = entry
+            successor.prev = entry
+            self._task_counter.add_and_get(1)
+        except BaseException:
+            # A signal came before it was counted.
+            predecessor.next = successor
+            successor.prev = predecessor
+            del entry.next, entry.prev
+            entry.list.set(None)
+            raise
 
     def _unlink(self, entry: TimerTaskEntry) -> None:
-        entry.next.prev = entry.prev
-        entry.prev.next = entry.next
-        # Neither its neighbours nor a cycle stay referenced: what is unlinked is freed at once.
-        del entry.next, entry.prev
-        entry.list.set(None)
-        self._task_counter.add_and_get(-1)
+        successor = entry.next
+        predecessor = entry.prev
+        try:
+            successor.prev = predecessor
+            predecessor.next = successor
+            # Neither its neighbours nor a cycle stay referenced: what is unlinked is freed at once.
+            del entry.next, entry.prev
+            entry.list.set(None)
+            self._task_counter.add_and_get(-1)
+        except BaseException:
+            # A signal came before it was counted.
+            entry.next = successor
+            entry.prev = predecessor
+            successor.prev = predecessor.next = entry
+            entry.list.set(self)
+            raise
 
     def _holds(self, entry: TimerTaskEntry) -> bool:
         """Tell whether `entry` is in this list.

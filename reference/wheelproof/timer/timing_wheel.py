@@ -147,13 +147,20 @@ class TimingWheel:
 
         No effect unless at least one tick has passed. TLA+: AdvanceClock of TimingWheel.
         """
-        current_time_ms = advanced_clock(self._current_time_ms, time_ms, self.tick_ms)
-        if current_time_ms == self._current_time_ms:
+        before_ms = self._current_time_ms
+        current_time_ms = advanced_clock(before_ms, time_ms, self.tick_ms)
+        if current_time_ms == before_ms:
             return
         self._current_time_ms = current_time_ms
-        overflow_wheel = self._overflow_wheel.get()
-        if overflow_wheel is not None:
-            overflow_wheel.advance_clock(Millis(current_time_ms))
+        try:
+            overflow_wheel = self._overflow_wheel.get()
+            if overflow_wheel is not None:
+                overflow_wheel.advance_clock(Millis(current_time_ms))
+        except BaseException:
+            # A signal: the next advance begins here again. A wheel above that stayed behind would
+            # put what comes down back into the same bucket.
+            self._current_time_ms = before_ms
+            raise
 
     def _is_cancelled(self, entry: TimerTaskEntry) -> bool:
         """Tell what to leave out. Seam: known bug KAFKA-2226/no-cancelled-test replaces this."""
@@ -161,10 +168,17 @@ class TimingWheel:
 
     def _put(self, entry: TimerTaskEntry, number: int) -> None:
         bucket = self._buckets[bucket_index(number, self.wheel_size)]
-        bucket.add(entry)
-        # Only the first entry of a round offers the bucket: its key changes once a round.
-        if bucket.set_expiration(Millis(number * self.tick_ms)):
-            self._queue.offer(bucket)
+        expiration_ms = Millis(number * self.tick_ms)
+        try:
+            bucket.add(entry)
+            # Only the first entry of a round offers the bucket: its key changes once a round.
+            if bucket.set_expiration(expiration_ms):
+                self._queue.offer(bucket)
+        except BaseException:
+            # The entry may be in, and others that rely on this offer.
+            bucket.set_expiration(expiration_ms)
+            self._queue.offer_unless_queued(bucket)
+            raise
 
     def _get_or_create_overflow_wheel(self) -> "TimingWheel":
         """Return the wheel above. Seam: known bug KAFKA-2112 replaces this.

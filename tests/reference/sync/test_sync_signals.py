@@ -3,10 +3,20 @@
 import threading
 from collections.abc import Callable
 
-from support.reference.signals import each_interruption
-from support.reference.threads import on_another_thread
-from wheelproof.sync import atomic_integer, atomic_reference, condition, lock, monitor
-from wheelproof.sync.protocols import LockView
+import pytest
+
+from support.reference.signals import each_interrupted_call, each_interruption
+from support.reference.threads import await_event, on_another_thread, started
+from wheelproof.sync import (
+    atomic_integer,
+    atomic_reference,
+    condition,
+    lock,
+    monitor,
+    read_write_lock,
+)
+from wheelproof.sync.protocols import LockView, ReadWriteLock
+from wheelproof.sync.threads_read_write_lock import ThreadsReadWriteLock
 from wheelproof.units import Millis
 
 
@@ -74,6 +84,84 @@ def test_a_signal_at_any_place_leaves_no_monitor_taken() -> None:
         return False
 
     assert _left_taken(guard, locked) == []
+
+
+def _both_sides(shared: ReadWriteLock, side: str) -> Callable[[], None]:
+    view = shared.read if side == "read" else shared.write
+
+    def block() -> None:
+        with view:
+            len("the block")
+            with view, shared.read:
+                len("the block")
+
+    return block
+
+
+def _is_free(shared: ReadWriteLock) -> bool:
+    def enter() -> bool:
+        with shared.write, shared.read:
+            return True
+
+    return on_another_thread(enter)
+
+
+@pytest.mark.parametrize("prefer_writers", [True, False])
+@pytest.mark.parametrize("side", ["read", "write"])
+def test_a_signal_at_any_place_leaves_no_side_of_a_read_write_lock_taken(
+    side: str, prefer_writers: bool
+) -> None:
+    shared = read_write_lock("shared", prefer_writers=prefer_writers)
+    on_another_thread(_both_sides(shared, "read"))
+    for place in each_interruption(_both_sides(shared, side)):
+        assert _is_free(shared), place
+
+
+class _LeavesInTime(ThreadsReadWriteLock):
+    """A lock that another thread holds, until somebody waits for it."""
+
+    def __init__(self, held: str, prefer_writers: bool) -> None:
+        super().__init__("contended", prefer_writers=prefer_writers)
+        # A lock, since a signal in an event's method would leave that taken.
+        self._unwanted = threading.Lock()
+        self._unwanted.acquire()
+        inside = threading.Event()
+
+        def hold() -> None:
+            with self.read if held == "read" else self.write:
+                inside.set()
+                self._unwanted.acquire()
+
+        self._holder = started(hold)
+        await_event(inside)
+
+    def _waits(self) -> None:
+        if self._unwanted.locked():
+            self._unwanted.release()
+
+    def end(self) -> None:
+        """Wait until the other thread has left."""
+        self._waits()
+        self._holder.result()
+
+
+@pytest.mark.parametrize("prefer_writers", [True, False])
+@pytest.mark.parametrize(("held", "side"), [("read", "write"), ("write", "read"), ("write",) * 2])
+def test_a_signal_at_any_place_of_a_wait_leaves_no_side_taken(
+    held: str, side: str, prefer_writers: bool
+) -> None:
+    for place, shared in each_interrupted_call(
+        lambda: _LeavesInTime(held, prefer_writers), lambda shared: _both_sides(shared, side)
+    ):
+        shared.end()
+        assert _is_free(shared), place
+
+
+def test_a_cell_whose_call_a_signal_ended_has_not_changed() -> None:
+    for place, integer in each_interrupted_call(
+        lambda: atomic_integer(0, "integer"), lambda integer: lambda: integer.add_and_get(1)
+    ):
+        assert integer.get() == (place == "nowhere"), place
 
 
 def test_a_signal_at_any_place_leaves_every_cell_in_use() -> None:
