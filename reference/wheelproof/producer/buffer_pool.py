@@ -111,16 +111,27 @@ class BufferPool(PooledMemory):
         require_integer("size", size, 0, self.total_memory)
         require_integer("max_time_to_block_ms", max_time_to_block_ms, 0, MAX_MILLIS)
         deadline_ms = Millis(self._clock.hi_res_clock_ms() + max_time_to_block_ms)
-        with self._lock:
-            self._require_open()
-            try:
-                if self._may_take_at_once(size):
-                    loan = self._take_at_once(size)
-                else:
-                    loan = self._wait_for_memory(size, deadline_ms)
-            finally:
-                self._signal_next()
-        return self._make_buffer(loan) if loan.buffer is None else loan.buffer
+        loan: Loan | None = None
+        try:
+            with self._lock:
+                self._require_open()
+                try:
+                    if self._may_take_at_once(size):
+                        loan = self._take_at_once(size)
+                    else:
+                        loan = self._wait_for_memory(size, deadline_ms)
+                finally:
+                    try:
+                        self._signal_next()
+                    except BaseException:
+                        # A signal, and somebody may be waiting for this.
+                        self._signal_next()
+                        raise
+            return self._make_buffer(loan) if loan.buffer is None else loan.buffer
+        except BaseException:
+            if loan is not None:
+                self._refund(loan)
+            raise
 
     def deallocate(self, buffer: ByteBuffer | None) -> None:
         """Take `buffer` back, for reuse if it has the poolable size (standard 3.7).
@@ -133,8 +144,17 @@ class BufferPool(PooledMemory):
             return
         with self._lock:
             size = self._end_loan(buffer)
-            self._take_back(buffer, size)
-            self._signal_first()
+            try:
+                try:
+                    self._take_back(buffer, size)
+                except BaseException:
+                    # A signal came first. The loan is over, so its memory comes back all the same.
+                    self._take_back(buffer, size)
+                    raise
+                self._signal_first()
+            except BaseException:
+                self._signal_first()
+                raise
 
     def close(self) -> None:
         """Refuse further allocations and release every thread that waits (standard 3.8).
@@ -143,8 +163,11 @@ class BufferPool(PooledMemory):
         """
         with self._lock:
             self._closed = True
-            for waiter in self._waiters:
-                waiter.more_memory.notify()
+            try:
+                self._signal_all()
+            except BaseException:
+                self._signal_all()
+                raise
 
     def queued(self) -> int:
         """Return how many threads wait for memory."""
@@ -171,9 +194,9 @@ class BufferPool(PooledMemory):
 
     def _wait_for_memory(self, size: int, deadline_ms: Millis) -> Loan:
         waiter = Waiter(size, self._runtime.condition(self._lock, "BufferPool.more_memory"))
-        self._waiters.append(waiter)
+        loan: Loan | None = None
         try:
-            loan: Loan | None = None
+            self._waiters.append(waiter)
             while loan is None:
                 # First of all a wait, also when there is no time left (standard 3.5).
                 now_ms = self._await_more_memory(waiter, deadline_ms)
@@ -187,7 +210,15 @@ class BufferPool(PooledMemory):
                     )
             return loan
         finally:
-            self._leave_queue(waiter)
+            try:
+                self._leave_queue(waiter)
+            except BaseException:
+                # A signal: nobody would get past a waiter that stays, and nobody has the loan.
+                if waiter in self._waiters:
+                    self._leave_queue(waiter)
+                if loan is not None:
+                    self._end_reservation(loan)
+                raise
 
     def _await_more_memory(self, waiter: Waiter, deadline_ms: Millis) -> Millis:
         """Release the lock and wait; returns the latest time that the clock has shown."""
@@ -216,16 +247,19 @@ class BufferPool(PooledMemory):
         """Take memory for `waiter`; returns the loan once it has enough."""
         size = waiter.size
         if waiter.accumulated == 0 and size == self.poolable_size and self._free:
-            return self._lend(size, self._free.popleft())
+            return self._lend_pooled(size)
         wanted = size - waiter.accumulated
         self._free_up(wanted)
         taken = pool_arithmetic.memory_taken(wanted, self._non_pooled_available_memory)
+        loan = Loan(size)
+        # No call from here on, as in `_take_at_once`.
         self._non_pooled_available_memory -= taken
         waiter.accumulated += taken
         if waiter.accumulated < size:
             return None
         waiter.accumulated = 0
-        return self._lend(size, None)
+        self._loans |= {loan}
+        return loan
 
     def _leave_queue(self, waiter: Waiter) -> None:
         """End a wait, successful or not. Seam: known bug KAFKA-3651 replaces this."""
@@ -238,15 +272,12 @@ class BufferPool(PooledMemory):
         Seam: known bug KAFKA-4840/no-give-back replaces this.
         """
         self._non_pooled_available_memory += waiter.accumulated
+        waiter.accumulated = 0
 
     def _make_buffer(self, loan: Loan) -> ByteBuffer:
         """Allocate the memory of a loan, outside the lock."""
-        try:
-            buffer = self._allocator(loan.size)
-            buffer.receipt = loan
-        except BaseException:
-            self._refund(loan)
-            raise
+        buffer = self._allocator(loan.size)
+        buffer.receipt = loan
         return buffer
 
     def _refund(self, loan: Loan) -> None:
@@ -255,9 +286,13 @@ class BufferPool(PooledMemory):
         Seam: known bug KAFKA-4840/no-refund replaces this. TLA+: Refund of BufferPool.
         """
         with self._lock:
-            self._loans.remove(loan)
-            self._non_pooled_available_memory += loan.size
+            self._end_reservation(loan)
             self._signal_first()
+
+    def _end_reservation(self, loan: Loan) -> None:
+        if loan in self._loans:
+            self._loans -= {loan}
+            self._non_pooled_available_memory += loan.size
 
     def _signal_next(self) -> None:
         """Hand a signal on that may have reached a thread on its way out (standard 3.4).
@@ -267,6 +302,10 @@ class BufferPool(PooledMemory):
         """
         if self._non_pooled_available_memory > 0 or self._free:
             self._signal_first()
+
+    def _signal_all(self) -> None:
+        for waiter in self._waiters:
+            waiter.more_memory.notify()
 
     def _signal_first(self) -> None:
         if self._waiters:

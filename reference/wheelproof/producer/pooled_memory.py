@@ -86,25 +86,29 @@ class PooledMemory:
 
     def _take_at_once(self, size: int) -> Loan:
         if size == self.poolable_size and self._free:
-            return self._lend(size, self._free.popleft())
+            return self._lend_pooled(size)
         self._free_up(size)
+        loan = Loan(size)
+        # No call from here on: a signal comes before both or after both (standard 6.8).
         self._non_pooled_available_memory -= size
-        return self._lend(size, None)
+        self._loans |= {loan}
+        return loan
 
     def _free_up(self, wanted: int) -> None:
         count = pool_arithmetic.buffers_to_drop(
             wanted, self._non_pooled_available_memory, len(self._free), self.poolable_size
         )
         for _ in range(count):
-            self._free.pop()
-        self._non_pooled_available_memory += count * self.poolable_size
+            self._non_pooled_available_memory += self.poolable_size
+            del self._free[-1]
 
-    def _lend(self, size: int, buffer: ByteBuffer | None) -> Loan:
+    def _lend_pooled(self, size: int) -> Loan:
         # Each loan has a buffer of its own: one that was kept from an earlier loan is refused.
-        loan = Loan(size, None if buffer is None else buffer.duplicate())
-        self._loans.add(loan)
-        if loan.buffer is not None:
-            loan.buffer.receipt = loan
+        buffer = self._free[0].duplicate()
+        loan = Loan(size, buffer)
+        buffer.receipt = loan
+        del self._free[0]
+        self._loans |= {loan}
         return loan
 
     def _end_loan(self, buffer: ByteBuffer) -> int:
@@ -119,7 +123,8 @@ class PooledMemory:
                 f"a buffer of {buffer.capacity} bytes was given back that is not on loan: "
                 "it was given back before, or is another pool's"
             )
-        self._loans.remove(loan)
+        # No call from here on, as in `_take_at_once`.
+        self._loans -= {loan}
         # The loan of a pooled buffer refers to the buffer. As a cycle, both and the memory would
         # stay after the buffer is dropped, until the cyclic collector runs.
         buffer.receipt = None
@@ -128,6 +133,6 @@ class PooledMemory:
     def _take_back(self, buffer: ByteBuffer, size: int) -> None:
         """Keep a buffer for reuse if it has the poolable size, and else its memory alone."""
         if pool_arithmetic.goes_to_free_list(size, buffer.capacity, self.poolable_size):
-            self._free.append(buffer)
+            self._free += (buffer,)
         else:
             self._non_pooled_available_memory += size
