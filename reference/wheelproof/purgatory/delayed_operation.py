@@ -106,7 +106,12 @@ class DelayedOperation(TimerTask):
         """
         if not self._state.compare_and_set(OperationState.PENDING, OperationState.CANCELLED):
             return False
-        self._end_timeout()
+        try:
+            self._end_timeout()
+        except BaseException:
+            # A signal: it is given up, so no time-out may stay.
+            self._end_timeout()
+            raise
         return True
 
     def is_completed(self) -> bool:
@@ -154,7 +159,13 @@ class DelayedOperation(TimerTask):
         """
         if not self._state.compare_and_set(OperationState.PENDING, OperationState.COMPLETED):
             return False
-        self._end_timeout()
+        try:
+            self._end_timeout()
+        except BaseException:
+            # A signal: it is completed, so this goes on all the same.
+            self._end_timeout()
+            self.on_complete()
+            raise
         self.on_complete()
         return True
 

@@ -123,13 +123,15 @@ class DelayedOperationPurgatory(Generic[Operation]):
             completed = operation.safe_try_complete_or_else(watch)
             if not completed:
                 self._add_to_timer(operation)
+            if watched:
+                # Counted last. A purge in between has seen the operation too, so the estimate can
+                # be too high and never too low: a purge comes too early rather than too late.
+                self._estimated_total_operations.add_and_get(1)
         except BaseException:
             self._withdraw(operation, watched)
+            # A signal may come when the timer has the time-out and nobody has noted that.
+            operation.cancel()
             raise
-        if watched:
-            # Counted last. A purge in between has seen the operation too, so the estimate can be
-            # too high and never too low: a purge comes too early rather than too late.
-            self._estimated_total_operations.add_and_get(1)
         return completed
 
     def check_and_complete(self, key: Hashable) -> int:
@@ -159,7 +161,15 @@ class DelayedOperationPurgatory(Generic[Operation]):
         watchers = self._shard_of(key).pop(key)
         if watchers is None:
             return []
-        return [operation for operation in watchers.operations() if self._give_up(operation)]
+        operations: tuple[Operation, ...] = ()
+        try:
+            operations = watchers.operations()
+            return [operation for operation in operations if self._give_up(operation)]
+        except BaseException:
+            # A signal: no trigger of this key finds them any more, so none may go on waiting.
+            for operation in operations or watchers.operations():
+                self._give_up(operation)
+            raise
 
     def watched(self) -> int:
         """Return the number of watches: an operation counts once for each key (standard 2.10).

@@ -165,8 +165,18 @@ class WatcherShard(Generic[Operation]):
 
     def pop(self, key: Hashable) -> Watchers[Operation] | None:
         """Remove `key` and return its watchers. TLA+: RemoveKey of Purgatory."""
-        with self._lock:
-            return self._watchers_by_key.pop(key, None)
+        watchers: Watchers[Operation] | None = None
+        try:
+            with self._lock:
+                watchers = self._watchers_by_key.get(key)
+                if watchers is not None:
+                    del self._watchers_by_key[key]
+            return watchers
+        except BaseException:
+            # A signal: whoever asked has not got them.
+            for operation in () if watchers is None else watchers.operations():
+                self.watch(key, operation)
+            raise
 
     def all_watchers(self) -> tuple[tuple[Hashable, Watchers[Operation]], ...]:
         """Return the watchers of each key of this shard."""
