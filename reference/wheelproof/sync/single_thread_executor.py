@@ -93,6 +93,8 @@ class SingleThreadExecutor:
                 if not isinstance(error, Exception | SystemExit):
                     self._require_thread()
                 _logger.exception("a task of %s raised; the next one runs", self._name)
+            # It would stay as long as this waits for the next one (standard 6.6).
+            del task
 
     def _require_thread(self) -> None:
         """Take the lock: a runtime that was ending this thread inside the task ends it here."""
