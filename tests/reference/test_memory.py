@@ -18,6 +18,7 @@ from wheelproof.producer import (
     ByteBuffer,
     Cluster,
     FutureRecordMetadata,
+    NodeId,
     ProducerBatch,
     Record,
     RecordAccumulator,
@@ -32,7 +33,8 @@ from wheelproof.units import Millis
 _NO_WAIT = Millis(0)
 _STUCK_AFTER_MS = Millis(120_000)
 _PARTITION = TopicPartition("payments", 0)
-_CLUSTER = Cluster(leaders={_PARTITION: 3})
+_NODE = NodeId(3)
+_CLUSTER = Cluster(leaders={_PARTITION: _NODE})
 
 
 @pytest.fixture(autouse=True)
@@ -205,7 +207,8 @@ class _Accumulator:
 
     def drained(self) -> ProducerBatch:
         """Return the next batch."""
-        [batch] = self.accumulator.drain(_CLUSTER, [3], 1_000, self.clock.hi_res_clock_ms())[3]
+        now_ms = self.clock.hi_res_clock_ms()
+        [batch] = self.accumulator.drain(_CLUSTER, [_NODE], 1_000, now_ms)[_NODE]
         return batch
 
     def end(self, how: Callable[[ProducerBatch], object]) -> None:

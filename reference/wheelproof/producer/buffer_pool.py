@@ -164,8 +164,10 @@ class BufferPool(PooledMemory):
         with self._lock:
             self._closed = True
             try:
-                self._signal_all()
+                for waiter in self._waiters:
+                    waiter.more_memory.notify()
             except BaseException:
+                # A signal: those behind would wait for what never comes.
                 self._signal_all()
                 raise
 
