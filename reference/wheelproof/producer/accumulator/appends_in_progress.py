@@ -32,15 +32,32 @@ class AppendsInProgress:
 
     def begin(self) -> None:
         """An append begins. TLA+: Begin of AppendsInProgress."""
-        with self._lock:
-            self._count += 1
+        begun = False
+        try:
+            with self._lock:
+                self._count += 1
+                begun = True
+        except BaseException:
+            # A signal: who called has not begun.
+            if begun:
+                self.end()
+            raise
 
-    def end(self) -> None:
-        """An append is over. TLA+: End and Notify of AppendsInProgress."""
+    def end(self, ended: list[bool] | None = None) -> None:
+        """An append is over. TLA+: End and Notify of AppendsInProgress.
+
+        `ended` learns that it was counted, also if this raises; for who has to know (standard 6.8).
+        """
+        said = [] if ended is None else ended
         with self._lock:
             self._count -= 1
             self._completed += 1
-            self._one_less.notify_all()
+            said += (True,)
+            try:
+                self._one_less.notify_all()
+            except BaseException:
+                self._one_less.notify_all()
+                raise
 
     def completed(self) -> int:
         """Return how many appends are over. TLA+: Completed of AppendsInProgress."""

@@ -98,11 +98,13 @@ class BatchDrainer:
         partitions: tuple[TopicPartition, ...],
         max_size: int,
         now_ms: Millis,
+        taken: list[ProducerBatch],
     ) -> Iterator[ProducerBatch]:
         """Take batches of at most `max_size` bytes together from what `node` leads (standard 4.3).
 
         At most one of each partition. The first fits in whatever its size. Each is out of its queue
-        and closed when it is yielded, and no monitor is held.
+        and closed when it is yielded, and no monitor is held. It goes to the end of `taken` as it
+        leaves its queue, so that a signal loses none (standard 6.8).
         """
         size = 0
         start = self._drain_index.get(node, 0)
@@ -119,8 +121,9 @@ class BatchDrainer:
                 # Every batch has a header, so only the first one finds a size of 0.
                 if size and size + first.estimated_size_in_bytes() > max_size:
                     break
-                queue.batches.popleft()
                 first.close_for_record_appends()
+                del queue.batches[0]
+                taken += (first,)
             size += first.estimated_size_in_bytes()
             yield first
 

@@ -50,6 +50,11 @@ class IncompleteBatches:
                 raise IllegalStateError(f"the batch of {batch.partition} is not incomplete")
             del self._batches[batch]
 
+    def discard(self, batch: ProducerBatch) -> None:
+        """Remove a batch whose append a signal ended; nothing changes if it is not there."""
+        with self._lock:
+            self._batches.pop(batch, None)
+
     def copy_all(self) -> tuple[ProducerBatch, ...]:
         """Return the batches as they are at this moment."""
         with self._lock:

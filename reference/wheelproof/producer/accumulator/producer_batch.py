@@ -149,8 +149,7 @@ class ProducerBatch:
         if not self.has_room_for(record):
             return None
         encoded = record.encoded(len(self.thunks), self._timestamp_delta(record))
-        self._writable_buffer().put(encoded)
-        self._written += len(encoded)
+        size = len(encoded)
         future = FutureRecordMetadata(
             partition=self.partition,
             result=self.result,
@@ -158,7 +157,11 @@ class ProducerBatch:
             record=record,
             clock=self._clock,
         )
-        self.thunks.append(Thunk(record, callback, future))
+        thunk = Thunk(record, callback, future)
+        self._writable_buffer().put(encoded)
+        # No call from here on: a signal comes before the record is in, or after (standard 6.8).
+        self._written += size
+        self.thunks += (thunk,)
         return future
 
     def has_room_for(self, record: Record) -> bool:
@@ -299,13 +302,24 @@ class ProducerBatch:
             return False
         raised: list[BaseException] = []
         for thunk in self.thunks:
-            future = thunk.future
-            metadata = future.metadata(base_offset, log_append_time_ms) if error is None else None
+            told: RecordMetadata | None = None
             try:
-                _fire(thunk.callback, metadata, error)
+                if error is None:
+                    told = thunk.future.metadata(base_offset, log_append_time_ms)
             except BaseException as failure:
-                raised.append(failure)
-        self.result.done(base_offset, error, log_append_time_ms=log_append_time_ms)
+                # A signal, and the callback has not been called.
+                raised += (failure,)
+                told = thunk.future.metadata(base_offset, log_append_time_ms)
+            try:
+                _fire(thunk.callback, told, error)
+            except BaseException as failure:
+                raised += (failure,)
+        try:
+            self.result.done(base_offset, error, log_append_time_ms=log_append_time_ms)
+        except BaseException:
+            # A signal: whoever waits for the records would wait for good.
+            self.result.done(base_offset, error, log_append_time_ms=log_append_time_ms)
+            raise
         if raised:
             raise raised[0]
         return True

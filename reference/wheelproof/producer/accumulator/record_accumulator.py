@@ -125,8 +125,22 @@ class RecordAccumulator:
                         unused = None
             return result
         finally:
-            self._give_back_unused(unused)
-            self._appends_in_progress.end()
+            ended: list[bool] = []
+            try:
+                try:
+                    self._give_back_unused(unused)
+                except BaseException:
+                    # A signal, here and below: what it cut off is done all the same.
+                    if unused is not None and unused.receipt is not None:
+                        self._give_back_unused(unused)
+                    raise
+            finally:
+                try:
+                    self._appends_in_progress.end(ended)
+                except BaseException:
+                    if not ended:
+                        self._appends_in_progress.end(ended)
+                    raise
 
     def begin_flush(self) -> None:
         """Make everything ready, until `await_flush_completion` returns (standard 4.8).
@@ -145,7 +159,12 @@ class RecordAccumulator:
         try:
             self._await_incomplete()
         finally:
-            self._flushes_in_progress.add_and_get(-1)
+            try:
+                self._flushes_in_progress.add_and_get(-1)
+            except BaseException:
+                # A signal came first, and nothing may stay hurried for good.
+                self._flushes_in_progress.add_and_get(-1)
+                raise
 
     def flush_in_progress(self) -> bool:
         """Tell whether a thread is flushing."""
@@ -178,11 +197,19 @@ class RecordAccumulator:
         require_integer("max_size", max_size, 0)
         led = {node: cluster.partitions_for_node(node) for node in nodes}
         drained: dict[NodeId, list[ProducerBatch]] = {node: [] for node in led}
-        for node, partitions in led.items():
-            for batch in self._drainer.take(node, partitions, max_size, now_ms):
-                self._in_flight.add(batch)
-                drained[node].append(batch)
-        return drained
+        taken: list[ProducerBatch] = []
+        try:
+            for node, partitions in led.items():
+                for batch in self._drainer.take(node, partitions, max_size, now_ms, taken):
+                    self._in_flight.add(batch)
+                    drained[node] += (batch,)
+            return drained
+        except BaseException:
+            # A signal: the sender does not get them, so they go back.
+            for batch in reversed(taken):
+                self._in_flight.answered(batch)
+                self._put_first(batch)
+            raise
 
     def mute_partition(self, partition: TopicPartition) -> None:
         """Neither report nor drain `partition`; its batches still expire (standard 4.4)."""
@@ -203,8 +230,7 @@ class RecordAccumulator:
         TLA+: Complete and CompleteEnded of RecordAccumulator.
         """
         self._in_flight.require(batch)
-        self._in_flight.answered(batch)
-        return self._end(batch, lambda: batch.complete(base_offset, log_append_time_ms))
+        return self._answered(batch, lambda: batch.complete(base_offset, log_append_time_ms))
 
     def fail_batch(self, batch: ProducerBatch, error: Exception) -> bool:
         """Take note of a response with an error that is final; False if it had failed before.
@@ -213,8 +239,7 @@ class RecordAccumulator:
         TLA+: Complete and CompleteEnded of RecordAccumulator, whatever the response says.
         """
         self._in_flight.require(batch)
-        self._in_flight.answered(batch)
-        return self._end(batch, lambda: batch.complete_exceptionally(error))
+        return self._answered(batch, lambda: batch.complete_exceptionally(error))
 
     def reenqueue(self, batch: ProducerBatch, now_ms: Millis) -> None:
         """Take note of a response after which the batch is tried again (standard 4.6).
@@ -223,9 +248,15 @@ class RecordAccumulator:
         TLA+: Reenqueue of RecordAccumulator.
         """
         self._require_to_be_tried_again(batch)
-        self._in_flight.answered(batch)
-        batch.reenqueued(now_ms)
-        self._put_first(batch)
+        try:
+            self._in_flight.answered(batch)
+            batch.reenqueued(now_ms)
+            self._put_first(batch)
+        except BaseException:
+            # A signal: if it came first, the response can be taken note of again.
+            if batch not in self._queues.get_or_create(batch.partition).batches:
+                self._in_flight.add(batch)
+            raise
 
     def split_and_reenqueue(
         self, batch: ProducerBatch, *, split_batch_size: int | None = None
@@ -373,13 +404,20 @@ class RecordAccumulator:
         future = batch.try_append(record, callback)
         if future is None:
             raise IllegalStateError("a new batch has no room for its first record")
-        queue.batches.append(batch)
-        self._incomplete.add(batch)
-        return RecordAppendResult(
-            future=future,
-            batch_is_full=len(queue.batches) > 1 or batch.is_full(),
-            new_batch_created=True,
-        )
+        try:
+            queue.batches.append(batch)
+            self._incomplete.add(batch)
+            return RecordAppendResult(
+                future=future,
+                batch_is_full=len(queue.batches) > 1 or batch.is_full(),
+                new_batch_created=True,
+            )
+        except BaseException:
+            # A signal: the record is not taken, and the buffer goes back to the pool.
+            if batch in queue.batches:
+                queue.batches.remove(batch)
+            self._incomplete.discard(batch)
+            raise
 
     def _give_back_unused(self, buffer: ByteBuffer | None) -> None:
         """Return the buffer that an append did not need. TLA+: GiveBack of RecordAccumulator.
@@ -438,15 +476,33 @@ class RecordAccumulator:
             try:
                 now = batch.abort(error)
             except BaseException as failure:
-                raised.append(failure)
-                now = True
+                raised += (failure,)
+                # Not yet if a signal came before it could end.
+                now = batch.is_done() or batch.abort(error)
             if now:
-                self.deallocate(batch)
+                try:
+                    self.deallocate(batch)
+                except IllegalStateError:
+                    raise
+                except BaseException:
+                    self._settle(batch)
+                    raise
 
     def _remove_from_queue(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
         """Take an aborted batch out of its queue. Seam: known bug KAFKA-3147 replaces this."""
         if batch in queue.batches:
             queue.batches.remove(batch)
+
+    def _answered(self, batch: ProducerBatch, end: Callable[[], bool]) -> bool:
+        """End a batch by the response to its request."""
+        try:
+            self._in_flight.answered(batch)
+            return self._end(batch, end)
+        except BaseException:
+            if not batch.is_done():
+                # A signal: the response can be taken note of again.
+                self._in_flight.add(batch)
+            raise
 
     def _end(self, batch: ProducerBatch, end: Callable[[], bool]) -> bool:
         """End a batch and settle what it holds, also if one of its callbacks raises."""
@@ -455,9 +511,23 @@ class RecordAccumulator:
         except IllegalStateError:
             raise
         except BaseException:
-            self._ended(batch, now=True)
+            # Not if a signal came before it could end.
+            if batch.is_done():
+                self._ended(batch, now=True)
             raise
-        return self._ended(batch, now)
+        try:
+            return self._ended(batch, now)
+        except IllegalStateError:
+            raise
+        except BaseException:
+            if now:
+                self._settle(batch)
+            raise
+
+    def _settle(self, batch: ProducerBatch) -> None:
+        """Do what a signal cut off of forgetting a batch that has ended."""
+        self._incomplete.discard(batch)
+        self._give_memory_back(batch)
 
     def _ended(self, batch: ProducerBatch, now: bool) -> bool:
         """Settle what a batch holds; `now` says whether it ended just now. Returns `now`."""
@@ -476,8 +546,15 @@ class RecordAccumulator:
         if self._may_be_read(batch):
             return
         buffer, batch.buffer = batch.buffer, None
-        if not batch.is_split_batch:
+        if batch.is_split_batch:
+            return
+        try:
             self._free.deallocate(buffer)
+        except BaseException:
+            # A signal, unless the loan is another pool's.
+            if buffer is not None and buffer.receipt is not None:
+                self._free.deallocate(buffer)
+            raise
 
     def _may_be_read(self, batch: ProducerBatch) -> bool:
         """Tell whether a request may be reading the batch's memory.
