@@ -55,7 +55,7 @@ class _Payload:
 class _Watched:
     """Weak references to what has to be released."""
 
-    made: list[weakref.ref[_Payload]] = field(default_factory=list)
+    made: list[weakref.ref[_Payload]] = field(default_factory=list[weakref.ref[_Payload]])
 
     def payload(self) -> _Payload:
         """Make one more object that is looked at."""
