@@ -22,12 +22,10 @@ in one step. Whatever a signal ends before the block, the view that is being ent
 
 import threading
 from collections.abc import Callable
+from operator import attrgetter
 from types import TracebackType
 from typing import TypeAlias, cast
 
-_Exit: TypeAlias = Callable[
-    [type[BaseException] | None, BaseException | None, TracebackType | None], None
-]
 _Method: TypeAlias = Callable[
     ["_ReadView", type[BaseException] | None, BaseException | None, TracebackType | None], None
 ]
@@ -41,7 +39,8 @@ class ThreadsReadWriteLock:
         self._prefer_writers = prefer_writers
         self.door = _Hold()
         """Held by the writer, and for a moment by each reader on its way in."""
-        self._own = _Own()
+        self.own = _Own()
+        """What the calling thread holds while it reads."""
         # The holds of the threads that read, and perhaps of some that did. The door guards it.
         self._holds: set[_Hold] = set()
         # Of each reader that waits for the door, a lock that is taken until it is in or gives up.
@@ -53,15 +52,12 @@ class ThreadsReadWriteLock:
         self.read = _ReadView(self)
         self.write = _WriteView(self)
 
-    def own_hold(self) -> "_Hold":
-        """Return what the calling thread holds while it reads."""
-        return self._own.hold
-
     def enter_read(self, hold: "_Hold") -> None:
         """Take the read side for a thread that holds neither."""
         if not self.door.lock.acquire(blocking=False):
             self._await_door()
-        self._begin_phase()
+        if self._written:
+            self._begin_phase()
         self.read_with(hold)
         hold.lock.acquire()
         self.door.lock.release()
@@ -89,7 +85,7 @@ class ThreadsReadWriteLock:
 
     def give_up(self) -> None:
         """Give back whatever a thread has that held neither side before."""
-        for hold in (self.own_hold(), *tuple(self._holds), self.door):
+        for hold in (self.own.hold, *tuple(self._holds), self.door):
             if hold.is_mine():
                 hold.lock.release()
 
@@ -105,15 +101,15 @@ class ThreadsReadWriteLock:
                 self._admitted.discard(place)
 
     def _begin_phase(self) -> None:
-        """With the door: if the last one in was a writer, it is the waiting readers' turn."""
-        if self._written:
-            admitted = set(self._waiting)
-            self._admitted = admitted
-            self._written = False
+        """With the door, after a writer: it is the waiting readers' turn."""
+        admitted = set(self._waiting)
+        self._admitted = admitted
+        self._written = False
 
     def _obstacle(self) -> "threading.Lock | threading.RLock | None":
         """Return a lock for which a writer has to wait without the door."""
-        self._begin_phase()
+        if self._written:
+            self._begin_phase()
         for place in tuple(self._admitted):
             return place
         if not self._prefer_writers:
@@ -135,19 +131,12 @@ class ThreadsReadWriteLock:
 class _Hold:
     """A reentrant lock that can be asked whether the calling thread has it."""
 
-    __slots__ = ("_owner_only", "lock")
+    __slots__ = ("is_mine", "lock")
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self._owner_only = threading.Condition(self.lock)
-
-    def is_mine(self) -> bool:
-        try:
-            # Nobody waits for it. It raises for who does not have the lock.
-            self._owner_only.notify()
-        except RuntimeError:
-            return False
-        return True
+        # The name by which `threading.Condition` asks this of the lock that it is given.
+        self.is_mine: Callable[[], bool] = attrgetter("_is_owned")(self.lock)
 
 
 class _Own(threading.local):
@@ -155,6 +144,7 @@ class _Own(threading.local):
 
     def __init__(self) -> None:
         self.hold = _Hold()
+        self.release = self.hold.lock.__exit__
 
 
 class _ReadView:
@@ -165,7 +155,7 @@ class _ReadView:
 
     def __enter__(self) -> bool:
         lock = self._lock
-        hold = lock.own_hold()
+        hold = lock.own.hold
         writes = lock.door.is_mine()
         if writes:
             lock.read_with(hold)
@@ -181,12 +171,9 @@ class _ReadView:
             raise
         return True
 
-    def _own_exit(self) -> _Exit:
-        return self._lock.own_hold().lock.__exit__
-
     # A `with` block looks this up before it enters, and calls what it has found in the end: a
     # step of the standard library's.
-    __exit__ = cast("_Method", property(_own_exit))
+    __exit__ = cast("_Method", property(attrgetter("_lock.own.release")))
 
 
 class _WriteView:
@@ -201,7 +188,7 @@ class _WriteView:
         if lock.door.is_mine():
             for _ in iter(lock.door.lock.acquire, False):
                 return True
-        if lock.own_hold().is_mine():
+        if lock.own.hold.is_mine():
             raise RuntimeError(f"{lock.name}: a reader asked for the write side")
         try:
             lock.enter_write()

@@ -164,7 +164,9 @@ class _TakesNoKeptBuffer(BufferPool):
     def _take_at_once(self, size: int) -> Loan:
         self._free_up(size)
         self._non_pooled_available_memory -= size
-        return self._lend(size, None)
+        loan = Loan(size)
+        self._loans.add(loan)
+        return loan
 
 
 class _BreaksUpAll(BufferPool):
