@@ -163,13 +163,8 @@ class BufferPool(PooledMemory):
         """
         with self._lock:
             self._closed = True
-            try:
-                for waiter in self._waiters:
-                    waiter.more_memory.notify()
-            except BaseException:
-                # A signal: those behind would wait for what never comes.
-                self._signal_all()
-                raise
+            for waiter in self._waiters:
+                waiter.more_memory.notify()
 
     def queued(self) -> int:
         """Return how many threads wait for memory."""
@@ -304,10 +299,6 @@ class BufferPool(PooledMemory):
         """
         if self._non_pooled_available_memory > 0 or self._free:
             self._signal_first()
-
-    def _signal_all(self) -> None:
-        for waiter in self._waiters:
-            waiter.more_memory.notify()
 
     def _signal_first(self) -> None:
         if self._waiters:
