@@ -389,7 +389,7 @@ def _is_called(member: object) -> bool:
     """Tell whether a member of a class is a method, a model, or a property whose look is seen."""
     if issubclass(type(member), property):
         found = cast("property", member).fget
-        return is_ours(found) or getattr(found, "__module__", "") == "threading"
+        return is_ours(found) or getattr(found, "__qualname__", "").startswith("Thread.")
     return _is_method(member)
 
 

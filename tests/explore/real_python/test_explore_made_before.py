@@ -357,7 +357,8 @@ def _waits_for_ever() -> None:
     thread = threading.Thread(target=wait, daemon=True)
     thread.start()
     with _CONDITION:
-        assert len(vars(_CONDITION)["_waiters"]) < 2
+        waiters = "_waiters"
+        assert len(getattr(_CONDITION, waiters)) < 2
 
 
 def _starts_a_thread() -> None:

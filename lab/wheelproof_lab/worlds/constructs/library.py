@@ -210,12 +210,6 @@ LIBRARY: tuple[Construct, ...] = (
         "heap of a queue", "s = queue.PriorityQueue()", "max(s.queue, default=0)", "s.put(N)"
     ),
     Construct(
-        "unfinished tasks of a queue",
-        "s = queue.Queue()",
-        "s.unfinished_tasks",
-        "s.__init__() or [s.put(x) for x in range(N)]",
-    ),
-    Construct(
         "callbacks of an ExitStack",
         "s = contextlib.ExitStack()",
         "len(s._exit_callbacks)",
