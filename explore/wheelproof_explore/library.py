@@ -8,18 +8,19 @@ def test_two_threads_count_to_two() -> None:
     assert counter.value == 2
 
 The given function is the main thread of a run, with `threading` patched, or it returns a Scenario.
-A failure raises an InterleavingError with the shrunk run. Its schedule string is repeated by
-`WHEELPROOF_REPLAY=STRING` before the command, or by `replay=` in the call.
+A failure raises an InterleavingError with the shrunk run. It is repeated by
+`WHEELPROOF_REPLAY=STRING` before the command, or by a line of Python that the error shows.
 """
 
 import os
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
+from enum import Enum
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Literal, ParamSpec, overload
+from typing import TYPE_CHECKING, Literal, ParamSpec, cast, overload
 
 from wheelproof_explore.explorer import Engine, Options
 from wheelproof_explore.explorer import explore as run
@@ -50,6 +51,8 @@ __all__ = [
 
 Accesses = Literal["steps", "races"]
 """What each access of shared state is: a step, or one of two that may race."""
+_OF_PROGRAM = frozenset(("accesses", "faults", "instrument", "settings"))
+"""The options that say what a run is; the others say which runs are made."""
 REPLAY = "WHEELPROOF_REPLAY"
 """The environment variable with a schedule string to repeat, for the program it belongs to."""
 
@@ -59,15 +62,44 @@ _P = ParamSpec("_P")
 
 
 class InterleavingError(AssertionError):
-    """A run failed, or not every one could be made; `exploration` says all that is known."""
+    """A run failed, or not every one could be made; `exploration` says all that is known.
 
-    def __init__(self, exploration: Exploration) -> None:
+    `given` and `options` are what `explore` was called with; from them is the line that repeats it.
+    """
+
+    def __init__(
+        self, exploration: Exploration, given: Callable[[], object], options: Mapping[str, object]
+    ) -> None:
         self.exploration = exploration
         found = exploration.counterexample
         lines = [exploration.summary() if found else f"inconclusive: {exploration.summary()}"]
         if found is not None:
             lines += found.told(f"{REPLAY}={found.schedule} before the same command")
+            kept = {name: value for name, value in options.items() if name in _OF_PROGRAM}
+            call = _call("explore", given, replay=found.schedule, **kept)
+            lines.append(f"  in Python: {call}")
         super().__init__("\n".join(lines))
+
+
+def _call(function: object, *given: object, **named: object) -> str:
+    """Return a call as Python has it."""
+    values = [*map(_text, given), *(f"{name}={_text(value)}" for name, value in named.items())]
+    return f"{function}({', '.join(values)})"
+
+
+def _text(value: object) -> str:
+    """Return a value as Python has it: a function by its name, settings by what was changed."""
+    if isinstance(value, partial):
+        called = cast("partial[object]", value)
+        return _call("partial", called.func, *called.args, **called.keywords)
+    if isinstance(value, Settings):
+        default = {one.name: getattr(DEFAULT_SETTINGS, one.name) for one in fields(value)}
+        changed = {name: getattr(value, name) for name in default}
+        return _call("Settings", **{k: v for k, v in changed.items() if v != default[k]})
+    if isinstance(value, Enum):
+        return f"{type(value).__name__}.{value.name}"
+    name = str(getattr(value, "__qualname__", repr(value))).rpartition("<locals>.")[2]
+    return "lambda: ..." if name == "<lambda>" else name
 
 
 def explore(
@@ -121,7 +153,7 @@ def check(given: Callable[[], object], **options: object) -> Exploration:
     exploration = explored(given, **options)
     partly = exploration.engine != Engine.OPTIMAL and not exploration.gap
     if exploration.counterexample or not (partly or exploration.verdict() is Verdict.PASS):
-        raise InterleavingError(exploration)
+        raise InterleavingError(exploration, given, options)
     return exploration
 
 
@@ -177,7 +209,7 @@ def check_drawn(
     with _unexplained(), _untimed(data):
         exploration = run(program, Options(strategy=DrawnStrategy(draw), shrink=False))
     if exploration.counterexample is not None:
-        raise InterleavingError(exploration)
+        raise InterleavingError(exploration, given, {"instrument": instrument})
     return exploration
 
 

@@ -7,6 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,16 @@ from hypothesis import strategies as st
 
 from wheelproof_explore import (
     InterleavingError,
+    Settings,
+    TimeMode,
     check,
     check_drawn,
     every_interleaving,
     explore,
 )
 from wheelproof_explore.instrument import accesses
+from wheelproof_explore.program import DEFAULT_SETTINGS
+from wheelproof_explore.result import Exploration
 from wheelproof_explore.runtime.runtime import ControlledRuntime
 from wheelproof_explore.verdicts import Verdict
 
@@ -124,6 +129,46 @@ def test_a_failure_shows_the_switch_in_the_source_and_repeats(
     assert again.counterexample is not None
     assert again.counterexample.schedule == found.schedule
     assert check(lambda: _withdraw(6, 6, whole=True)).verdict() is Verdict.PASS
+
+
+def _python_of(told: str) -> str:
+    (line,) = (line for line in told.splitlines() if line.startswith("  in Python: "))
+    return line.removeprefix("  in Python: ")
+
+
+@pytest.mark.parametrize(
+    ("world", "said"),
+    [
+        (Settings(time=TimeMode.CLOCK), "settings=Settings(time=TimeMode.CLOCK)"),
+        (Settings(first_in_first_out=True), "settings=Settings(first_in_first_out=True)"),
+        (DEFAULT_SETTINGS, "settings=Settings()"),
+    ],
+)
+def test_a_failure_shows_a_line_of_python_that_repeats_it(world: Settings, said: str) -> None:
+    with pytest.raises(InterleavingError) as caught:
+        every_interleaving(accesses="races", settings=world, max_runs=100)(_withdraw)(6, 6)
+    python = _python_of(str(caught.value))
+    assert said in python
+    assert "max_runs" not in python
+    names = {
+        "explore": explore,
+        "partial": partial,
+        "_withdraw": _withdraw,
+        "Settings": Settings,
+        "TimeMode": TimeMode,
+    }
+    again: object = eval(python, names)
+    assert isinstance(again, Exploration)
+    found = caught.value.exploration.counterexample
+    assert found is not None
+    assert again.counterexample is not None
+    assert (again.engine, again.counterexample.schedule) == ("replay", found.schedule)
+
+
+def test_a_lambda_is_left_out_of_the_line() -> None:
+    with pytest.raises(InterleavingError) as caught:
+        check(lambda: _withdraw(6, 6))
+    assert _python_of(str(caught.value)).startswith("explore(lambda: ..., replay='wp1-")
 
 
 class _Total:
