@@ -18,6 +18,7 @@ from wheelproof.producer import (
     Record,
     RecordAccumulator,
 )
+from wheelproof.producer.accumulator.appends_in_progress import AppendsInProgress
 from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
 
@@ -26,6 +27,23 @@ _NODE = NodeId(3)
 _CLUSTER = Cluster(leaders=dict.fromkeys(_PARTITIONS, _NODE))
 _TOTAL = 1_000
 _NOW = Millis(0)
+
+
+_APPENDS = "_appends_in_progress"
+
+
+def _under_way(appends: AppendsInProgress) -> int:
+    """Return how many appends are under way, by the answers alone; below 0 if one ended twice."""
+    # It does not wait: never have so few ended.
+    ends = begins = 0
+    while appends.await_another(-1):
+        appends.end()
+        ends += 1
+    while not appends.await_another(-1):
+        appends.begin()
+        begins += 1
+    appends.end()
+    return ends - (begins - 1)
 
 
 class _Interrupted:
@@ -67,6 +85,8 @@ class _Interrupted:
         Then every record has its outcome, and all memory is back.
         """
         on_another_thread(self._store)
+        appends: AppendsInProgress = getattr(self.accumulator, _APPENDS)
+        assert _under_way(appends) == 0
         assert all(future.is_done() for future in self.futures)
         assert not on_another_thread(self.accumulator.has_incomplete)
         assert on_another_thread(self.pool.available_memory) == _TOTAL
@@ -137,6 +157,20 @@ def test_a_forced_close_that_a_signal_ended_can_be_made_again() -> None:
         assert all(future.is_done() for future in bench.futures), place
 
 
+def test_a_signal_in_a_call_leaves_the_number_of_appends_right() -> None:
+    for place, appends in each_interrupted_call(AppendsInProgress, lambda appends: appends.begin):
+        assert _under_way(appends) == (place == "nowhere"), place
+    for place, appends in each_interrupted_call(_one_append, lambda appends: appends.end):
+        has_ended = appends.completed()
+        assert _under_way(appends) == 1 - has_ended, place
+
+
+def _one_append() -> AppendsInProgress:
+    appends = AppendsInProgress()
+    appends.begin()
+    return appends
+
+
 def test_a_signal_in_a_flush_leaves_no_flush_in_progress() -> None:
     def flush(bench: _Interrupted) -> Callable[[], object]:
         bench.end()
@@ -146,6 +180,8 @@ def test_a_signal_in_a_flush_leaves_no_flush_in_progress() -> None:
     for place, bench in each_interrupted_call(_Interrupted, flush):
         begun = "await_flush_completion" in place and place.startswith("call")
         assert bench.accumulator.flush_in_progress() == begun, place
+        bench.accumulator.begin_flush()
+        assert bench.accumulator.flush_in_progress(), place
 
 
 def test_a_signal_in_the_begin_of_a_flush_begins_none() -> None:
