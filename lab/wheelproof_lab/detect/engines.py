@@ -327,11 +327,14 @@ def _ended(wrong: list[str], runs: int) -> Found:
     return Found(end=end, runs=runs, length=len(wrong), story="\n".join(wrong))
 
 
-def tested(task: Task) -> Found:
-    """Run the unit tests of the component's folder, up to the first failure."""
+def tested(task: Task, only: str) -> Found:
+    """Run the unit tests of the component's folder, up to the first failure.
+
+    `only` is an expression of pytest for their names; all of them if it is empty.
+    """
     folder = required_checkout() / "tests" / "reference"
     options = ("-x", "-q", "-p", "no:cacheprovider", "--timeout=0", "-m", "not slow and not long")
-    sys.argv[1:] = [*options, str(folder / FOLDERS.get(task.component, task.component))]
+    sys.argv[1:] = [*options, "-k", only, str(folder / FOLDERS.get(task.component, task.component))]
     said = io.StringIO()
     code: object = None
     with contextlib.redirect_stdout(said):
@@ -355,5 +358,5 @@ ENGINES: Mapping[str, Callable[[Task], Found]] = {
     "fuzz, controlled threads": fuzzed("controlled"),
     "driven": driven,
     "recorded": recorded,
-    "tests": tested,
+    "tests": partial(tested, only=""),
 }

@@ -25,6 +25,7 @@ from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.runtime.runtime import ControlledRuntime
 from wheelproof_lab.detect.engines import FOLDERS, Task, tested
 from wheelproof_lab.detect.modules import component_of, modules
+from wheelproof_lab.detect.mutation.cells import End
 from wheelproof_lab.detect.mutation.watch import (
     Seen,
     classes_of,
@@ -209,11 +210,12 @@ def _tested() -> None:
     with tempfile.TemporaryDirectory() as folder:
         # Two components may have one folder, and so one folder of tests.
         for component in {FOLDERS.get(name, name): name for name in COMPONENTS}.values():
-            tested(
-                Task(
-                    component=component, seconds=0, seed=0, bug=None, serve=(), graphs=Path(folder)
-                )
+            task = Task(
+                component=component, seconds=0, seed=0, bug=None, serve=(), graphs=Path(folder)
             )
+            # A signal would come inside what notes the calls.
+            found = tested(task, only="not signal")
+            assert found.end is End.CLEAN, found.story
 
 
 def _driven() -> Seen:
