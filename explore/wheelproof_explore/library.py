@@ -81,7 +81,7 @@ class InterleavingError(AssertionError):
         super().__init__("\n".join(lines))
 
 
-def _call(function: object, *given: object, **named: object) -> str:
+def _call(function: str, *given: object, **named: object) -> str:
     """Return a call as Python has it."""
     values = [*map(_text, given), *(f"{name}={_text(value)}" for name, value in named.items())]
     return f"{function}({', '.join(values)})"
@@ -93,9 +93,9 @@ def _text(value: object) -> str:
         called = cast("partial[object]", value)
         return _call("partial", called.func, *called.args, **called.keywords)
     if isinstance(value, Settings):
-        default = {one.name: getattr(DEFAULT_SETTINGS, one.name) for one in fields(value)}
-        changed = {name: getattr(value, name) for name in default}
-        return _call("Settings", **{k: v for k, v in changed.items() if v != default[k]})
+        given = {one.name: getattr(value, one.name) for one in fields(value)}
+        changed = {k: v for k, v in given.items() if v != getattr(DEFAULT_SETTINGS, k)}
+        return _call("Settings", **changed)
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"
     name = str(getattr(value, "__qualname__", repr(value))).rpartition("<locals>.")[2]

@@ -27,11 +27,11 @@ from wheelproof_explore.instrument.outside import (
     goes_deep,
     is_builtin,
     is_known,
+    is_opened,
     is_python,
     is_quiet,
     looked_into,
     nested,
-    opened,
     parts_of,
     receiver_of,
 )
@@ -362,7 +362,7 @@ class Calls:
 
     def _looks_itself(self, kind: type) -> bool:
         """Tell whether all special methods of a class are code that is seen, or Python's own."""
-        if not is_python(kind) or not opened.isdisjoint(kind.__mro__):
+        if not is_python(kind) or is_opened(kind):
             return False
         return all(
             id(member.__code__) in self._seeing.known

@@ -171,8 +171,7 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
     if type(function) is operator.attrgetter:
         # It may go along a path of attributes.
         return Effect.NOTHING, Effect.READS_ALL
-    is_kept = type(receiver) in _HOLDING or not opened.isdisjoint(type(receiver).__mro__)
-    if not is_kept and (_is_quiet_module(module) or is_quiet(type(receiver))):
+    if not _tells(type(receiver)) and (_is_quiet_module(module) or is_quiet(type(receiver))):
         return Effect.NOTHING, Effect.NOTHING
     if receiver is not None:
         looks = name in LOOKING_METHODS
@@ -201,8 +200,17 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
 
 def is_quiet(kind: type) -> bool:
     """Tell whether the objects of a class keep no state that the program's own code can see."""
-    is_kept = kind in _HOLDING or not opened.isdisjoint(kind.__mro__)
-    return _is_quiet_module(kind.__module__) and not is_kept
+    return _is_quiet_module(kind.__module__) and not _tells(kind)
+
+
+def _tells(kind: type) -> bool:
+    """Tell whether the objects of a class keep state, though its module is quiet."""
+    return kind in _HOLDING or is_opened(kind)
+
+
+def is_opened(kind: type) -> bool:
+    """Tell whether the program looks into a class of a quiet package, or into one that it is of."""
+    return not opened.isdisjoint(kind.__mro__)
 
 
 def looked_into(kind: type, name: str) -> type | None:
