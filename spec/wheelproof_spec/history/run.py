@@ -153,7 +153,8 @@ class HistoryChecker:
         """Run the general search on a history in which the judge found nothing."""
         if self._orders is None or self._broken:
             return
-        ops = tuple(op for op, _ in self._kept)
+        # The end of what happens, as of a task's run, bounds no effect: no search has to know it.
+        ops = tuple(op for op, _ in self._kept if op.type != "ok" or not self._known[op.f])
         whole = WholeHistory(header=self._header, profile=self._profile, ops=ops, quiet=end.quiet)
         found = self._orders(whole)
         if found is None:

@@ -109,7 +109,10 @@ class RecordedComponent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeHistory:
-    """A history with its end; it is `quiet` if no call is in progress at its end."""
+    """A history with its end; it is `quiet` if no call is in progress at its end.
+
+    `ops` lacks the ends of what happens, as of callbacks, so an index is not always a place in it.
+    """
 
     header: HistoryHeader[object]
     profile: str

@@ -234,8 +234,9 @@ def _cancelled(history: WholeHistory, begun: HistoryOp[object], keys: Keys) -> t
     """Return the operations that a cancel returned; `nobody` for one without that key."""
     if not isinstance(begun.value, CancelForKey):
         return ()
-    for op in history.ops[begun.index + 1 :]:
-        if op.process == begun.process and isinstance(op.value, Cancelled):
+    for op in history.ops:
+        is_later = op.index > begun.index and op.process == begun.process
+        if is_later and isinstance(op.value, Cancelled):
             names = op.value.cancelled
             assert isinstance(names, tuple)
             key = begun.value.key
