@@ -93,7 +93,13 @@ class Callback(Call):
     """The run of a record's callback (standard 4.11)."""
 
     record: Annotated[Name, About("the record")]
-    offset: Annotated[Count | None, About("its offset; null if it failed")]
+    offset: Annotated[
+        Count | None,
+        About(
+            "its offset; null if it failed. In a history without drains no two records of a "
+            "partition have the same"
+        ),
+    ]
     error: Annotated[
         Name | None,
         About(
@@ -164,7 +170,8 @@ class DrainedBatch:
     batch: Annotated[
         Name,
         About(
-            "its name, which no other batch has; when it is drained again, in a history the same"
+            "its name, which no other batch has; when it is drained again, in a history the same "
+            "or a new one"
         ),
     ]
     partition: Annotated[

@@ -137,6 +137,7 @@ class AccumulatorModel(Model[AccumulatorState, Operation, Answer]):
 def _take(state: AccumulatorState, taken: DrainedBatch) -> Iterable[AccumulatorState]:
     """Return the states after a drain of a re-enqueued batch or of the first records of a queue.
 
+    A re-enqueued batch is known by its records: it may have a new name.
     Appends may fill the last part of a split; parts of two splits never share a batch.
     """
     queue = state.queue(taken.partition)
@@ -146,7 +147,7 @@ def _take(state: AccumulatorState, taken: DrainedBatch) -> Iterable[AccumulatorS
     count = len(taken.records) if first.batch is None else 1
     parts = queue[:count]
     alone = all(item.batch is None and item.split in (None, first.split) for item in parts)
-    fits = alone if first.batch is None else first.batch == taken.batch
+    fits = alone or first.batch is not None
     if not fits or tuple(name for item in parts for name in item.records) != taken.records:
         return ()
     flies = (taken.batch, taken.partition, taken.records)
@@ -184,7 +185,9 @@ def _responded(state: AccumulatorState, batch: str) -> Iterable[AccumulatorState
     if not state.called_back.issuperset(over[2]):
         return ()
     left, answered = state.in_flight - {over}, state.answered - {batch}
-    return (replace(state, in_flight=left, answered=answered),)
+    # Another batch may have its name from now on.
+    told = frozenset(outcome for outcome in state.outcomes if outcome[0] != batch)
+    return (replace(state, in_flight=left, answered=answered, outcomes=told),)
 
 
 def _back(state: AccumulatorState, batch: str, *, in_parts: bool) -> Iterable[AccumulatorState]:
@@ -278,6 +281,15 @@ def _clause_of(call: Call[Operation, Answer]) -> Clause:
             return AccumulatorClause.COMPLETES_ONCE
 
 
+def _shows_drains(history: WholeHistory) -> bool:
+    """Tell whether drains explain the callbacks; whoever recorded may have left them out."""
+    values = [op.value for op in history.ops]
+    told = [value for value in values if isinstance(value, Callback)]
+    stored = any(one.offset is not None for one in told)
+    aborts = any(isinstance(value, Abort) for value in values)
+    return not told or any(isinstance(value, Drain) for value in values) or (aborts and not stored)
+
+
 def _search(history: WholeHistory) -> Searched | None:
     in_flight: set[str] = set()
     for op in history.ops:
@@ -291,7 +303,7 @@ def _search(history: WholeHistory) -> Searched | None:
             in_flight |= {batch.batch for batch in value.batches}
         elif not (op.type != "invoke" or isinstance(value, _CALLS) or op.f in _WITHOUT_EFFECT):
             return None
-    if not is_answered(history.ops, *_REFUSALS):
+    if not is_answered(history.ops, *_REFUSALS) or not _shows_drains(history):
         return None
     return _asked(history).ask(AccumulatorModel(), _clause_of)
 

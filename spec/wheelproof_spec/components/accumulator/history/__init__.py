@@ -8,6 +8,7 @@ from wheelproof_spec.base.history.lines import HistoryHeader
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.accumulator.component import (
     DEFINITION,
+    WHEELPROOF,
     AccumulatorClause,
     AccumulatorConfig,
 )
@@ -15,11 +16,9 @@ from wheelproof_spec.components.accumulator.history.judge import AccumulatorHist
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
-    # The header itself says which order of callbacks is claimed.
-    del profile
     assert isinstance(header.config, AccumulatorConfig)
     clock = clock_of(header, KAFKA, start_ms=header.config.start_ms)
-    return AccumulatorHistoryJudge(header.config, clock, tally)
+    return AccumulatorHistoryJudge(header.config, clock, tally, ends_in_order=profile == WHEELPROOF)
 
 
 RECORDED = RecordedComponent(

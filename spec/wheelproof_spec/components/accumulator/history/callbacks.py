@@ -3,7 +3,7 @@
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.calls import EXPIRED, Callback, Partition
+from wheelproof_spec.components.accumulator.calls import ABORTED, EXPIRED, Callback, Partition
 from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorConfig
 from wheelproof_spec.components.accumulator.history.queues import FirstOwed
 from wheelproof_spec.components.accumulator.history.record import Record
@@ -12,8 +12,27 @@ from wheelproof_spec.components.accumulator.history.record import Record
 class Callbacks:
     """The judge of callbacks, and the records that wait for their callbacks."""
 
-    def __init__(self, config: AccumulatorConfig, clock: HistoryClock, tally: Tally) -> None:
+    def __init__(
+        self,
+        config: AccumulatorConfig,
+        clock: HistoryClock,
+        tally: Tally,
+        *,
+        ends_in_order: bool,
+    ) -> None:
+        """Begin; `ends_in_order` says that what expires or is aborted keeps the order, too."""
         self._tests = tally.tests
+        self._ends_in_order = ends_in_order
+        self._latest: dict[Partition, Record] = {}
+        """The record of each partition whose append began last, of those that kept the order."""
+        self._told: dict[tuple[Partition, int], str] = {}
+        """The record that was told each offset of each partition, while no drain is recorded."""
+        self.has_drains = False
+        """Whether a drain has begun: from then on the batches of records are known."""
+        self.open_drains = 0
+        """How many drains have no answer; what they have taken is not known."""
+        self.alone = 0
+        """How many records were told an outcome though no drain has shown their batch."""
         self._clock = clock
         self._timeout_ms = config.delivery_timeout_ms
         self._in_order = FirstOwed() if config.callbacks == "in_order" else None
@@ -82,7 +101,8 @@ class Callbacks:
             return _wrongly(value.record, observed)
         self._tests(AccumulatorClause.OFFSET_OR_ERROR)
         unclear = (value.offset is None) is (value.error is None)
-        violation = self._overtakes(record) or self._is_early(record, value)
+        overtakes = self._overtakes(record) if self._ends_in_order else self._is_late(record, value)
+        violation = overtakes or self._is_early(record, value)
         self.give_up(record, index)
         if unclear:
             return AccumulatorClause.OFFSET_OR_ERROR.broken(
@@ -107,6 +127,27 @@ class Callbacks:
             "began, in the same partition (standard 4.11)",
         )
 
+    def _is_late(self, record: Record, value: Callback) -> Violation | None:
+        """Return the violation if a later record was called back before this one.
+
+        Neither of them may have expired or been aborted: those have no order here. So this is known
+        only once the record that was overtaken has its outcome.
+        """
+        if self._in_order is None or value.error in (EXPIRED, ABORTED):
+            return None
+        self._tests(AccumulatorClause.IN_ORDER)
+        latest = self._latest.get(record.partition)
+        if latest is None or latest.asked < record.asked:
+            self._latest[record.partition] = record
+        if latest is None or record.returned is None or latest.asked < record.returned:
+            return None
+        return AccumulatorClause.IN_ORDER.broken(
+            f"{record.name!r} is called back before {latest.name!r}",
+            f"{record.name!r} is called back after {latest.name!r}",
+            f"the append of {record.name!r} had returned when that of {latest.name!r} "
+            "began, in the same partition (standard 4.11)",
+        )
+
     def _is_early(self, record: Record, value: Callback) -> Violation | None:
         timeout_ms = self._timeout_ms
         judged = value.error == EXPIRED and self._clock.judges_times
@@ -126,7 +167,8 @@ class Callbacks:
         """Compare the outcome of a record with the outcomes of others in its batch."""
         batch = record.batch
         if batch is None:
-            return None
+            self.alone += value.error not in (EXPIRED, ABORTED)
+            return self._told_the_same(record, value) or self._never_drained(record, value)
         self._tests(AccumulatorClause.RIGHT_OUTCOME)
         failed = value.offset is None
         if batch.failed is not None and batch.failed is not failed:
@@ -142,6 +184,36 @@ class Callbacks:
             return _wrong_outcome(record, batch.name, expected, f"offset {value.offset}")
         batch.base = base
         return None
+
+    def _told_the_same(self, record: Record, value: Callback) -> Violation | None:
+        """Return the violation if another record of the partition has this offset.
+
+        Drains show the batches. Two batches of one offset are the broker's doing, not the
+        accumulator's.
+        """
+        if value.offset is None or self.has_drains:
+            return None
+        self._tests(AccumulatorClause.RIGHT_OUTCOME)
+        first = self._told.setdefault((record.partition, value.offset), record.name)
+        if first == record.name:
+            return None
+        return AccumulatorClause.RIGHT_OUTCOME.broken(
+            "an offset that no other record has",
+            f"offset {value.offset}, as {first!r}",
+            f"{record.name!r} and {first!r} are records of {record.partition!r}, where each has a "
+            "place of its own (standard 4.11)",
+        )
+
+    def _never_drained(self, record: Record, value: Callback) -> Violation | None:
+        """Return the violation if a record is stored that no drain has taken."""
+        if value.offset is None or not self.has_drains or self.open_drains:
+            return None
+        self._tests(AccumulatorClause.RIGHT_OUTCOME)
+        return AccumulatorClause.RIGHT_OUTCOME.broken(
+            f"{record.name!r} is told an offset once its batch was drained",
+            f"offset {value.offset}",
+            "no drain has taken it, so its batch has no offset (standard 4.11)",
+        )
 
 
 def never_called_back(record: Record, why: str) -> Violation:

@@ -5,7 +5,7 @@ oldest record that it can hold began. These two bounds say how long the batch ha
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from wheelproof_spec.base.history.clock import HistoryClock
@@ -13,6 +13,8 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.accumulator.calls import NEVER_MS, Partition, Readiness, Ready
 from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorConfig
+from wheelproof_spec.components.accumulator.history.queues import Queues
+from wheelproof_spec.components.accumulator.history.record import Record
 from wheelproof_spec.components.accumulator.history.turns import Turns
 
 _ROUNDING_MS = 1
@@ -35,6 +37,7 @@ class Checks:
         config: AccumulatorConfig,
         clock: HistoryClock,
         turns: Turns,
+        queues: Queues,
         oldest_ms: Callable[[Partition], int],
         tally: Tally,
     ) -> None:
@@ -42,6 +45,7 @@ class Checks:
         self._config = config
         self._clock = clock
         self._turns = turns
+        self._queues = queues
         self._oldest_ms = oldest_ms
         self._tests = tally.tests
         self._asked: Counter[Partition] = Counter()
@@ -52,9 +56,18 @@ class Checks:
         """Record that an append began: its record may be queued from now on."""
         self._asked[partition] += 1
 
-    def gone(self, partition: Partition) -> None:
-        """Record that a record was called back or refused."""
-        self._gone[partition] += 1
+    def gone(self, records: Iterable[Record]) -> None:
+        """Record that records are queued no more: drained, called back or refused."""
+        for record in records:
+            self._gone[record.partition] += record.may_be_queued
+            record.may_be_queued = False
+
+    def back(self, records: Iterable[Record]) -> None:
+        """Record that records may be queued again, unless they have ended."""
+        for record in records:
+            if record.called_back is None and not record.may_be_queued:
+                record.may_be_queued = True
+                self._gone[record.partition] -= 1
 
     def begin(self, index: int, *, closed: bool) -> None:
         """Record that a call to `ready` began; `closed` if a close had returned."""
@@ -76,22 +89,25 @@ class Checks:
     def _nothing_to_send(
         self, check: _Check, led: Mapping[Partition, int], answer: Readiness
     ) -> Violation | None:
+        if not answer.ready_nodes:
+            return None
         clause = AccumulatorClause.READY_TELLS_THE_TRUTH
         self._tests(clause)
-        full = {node for partition, node in led.items() if self._may_hold(check, partition)}
+        full = {node for partition, node in led.items() if self._may_send(check, partition)}
         empty = set(answer.ready_nodes) - full
         if not empty:
             return None
-        reason = "no record that may be queued belongs to a partition that it leads"
+        reason = "it leads no partition that may have a queued record and may not be muted"
         return _wrong(clause, f"node {min(empty)} is not ready", "it is", reason)
 
     def _wrong_topic(
         self, check: _Check, led: Mapping[Partition, int], answer: Readiness
     ) -> Violation | None:
         clause, topic_of = AccumulatorClause.NAMES_TOPICS, self._config.topic_of
-        self._tests(clause)
         told = set(answer.unknown_leader_topics)
         orphans = [partition for partition in self._asked if partition not in led]
+        if told or orphans:
+            self._tests(clause)
         perhaps = {topic_of(name) for name in orphans if self._may_hold(check, name)}
         surely = {topic_of(name) for name in orphans if self._turns.waits(name, check.index)}
         if surely <= told <= perhaps:
@@ -105,12 +121,17 @@ class Checks:
     ) -> Violation | None:
         linger_ms, delay_ms = self._config.linger_ms, answer.next_ready_check_delay_ms
         for partition, node in led.items():
-            if node in answer.ready_nodes or not self._turns.waits(partition, check.index):
+            if not self._turns.waits(partition, check.index):
                 continue
             accepted_ms = self._turns.accepted_ms(partition)
             left_ms = linger_ms - max(check.least_ms - accepted_ms, 0)
             reason = f"a record has waited in {partition!r} for {linger_ms - left_ms} ms at least"
-            if left_ms <= 0 or check.closed:
+            is_due = left_ms <= 0 or check.closed
+            if is_due:
+                self._tests(AccumulatorClause.READY_TELLS_THE_TRUTH)
+            if node in answer.ready_nodes:
+                continue
+            if is_due:
                 clause = AccumulatorClause.READY_TELLS_THE_TRUTH
                 return _wrong(clause, f"node {node} is ready", "it is not", reason)
             clause = AccumulatorClause.CHECKS_AGAIN_IN_TIME
@@ -136,6 +157,10 @@ class Checks:
         reason = f"no batch can be older than {self._clock.high - oldest_ms} ms"
         expected = f"next check in {left_ms} ms at least"
         return _wrong(clause, expected, f"in {delay_ms} ms", reason)
+
+    def _may_send(self, check: _Check, partition: Partition) -> bool:
+        muted = self._queues.is_muted_since(partition, check.index)
+        return not muted and self._may_hold(check, partition)
 
     def _may_hold(self, check: _Check, partition: Partition) -> bool:
         return self._asked[partition] > check.gone.get(partition, 0)

@@ -49,18 +49,28 @@ class AccumulatorHistoryJudge:
 
     goes_on_after = frozenset(AccumulatorClause)
 
-    def __init__(self, config: AccumulatorConfig, clock: HistoryClock, tally: Tally) -> None:
-        """Begin; `clock` follows the times of the history."""
+    def __init__(
+        self,
+        config: AccumulatorConfig,
+        clock: HistoryClock,
+        tally: Tally,
+        *,
+        ends_in_order: bool,
+    ) -> None:
+        """Begin; `clock` follows the times of the history.
+
+        `ends_in_order` says that what expires or is aborted is called back in order, too.
+        """
         self._clock = clock
         self._config = config
         self._tests = tally.tests
         self._records: dict[str, Record] = {}
-        self._callbacks = Callbacks(config, clock, tally)
+        self._callbacks = Callbacks(config, clock, tally, ends_in_order=ends_in_order)
         self._holdings = Holdings(config, tally)
         self._queues = Queues(self._records, tally)
         self._turns = Turns(self._queues.waiting, tally)
         oldest_ms = self._callbacks.oldest_ms
-        self._checks = Checks(config, clock, self._turns, oldest_ms, tally)
+        self._checks = Checks(config, clock, self._turns, self._queues, oldest_ms, tally)
         self._flushes = Bounds()
         self._interrupts: Counter[str] = Counter()
         """How many interrupts of each process have not ended a call yet."""
@@ -88,13 +98,16 @@ class AccumulatorHistoryJudge:
             case Append():
                 self._append(value, op.index)
             case Respond() | Reenqueue() | Split():
-                self._begin_with_batch(value)
+                self._begin_with_batch(value, op.index)
+            case Drain():
+                self._callbacks.has_drains = True
+                self._callbacks.open_drains += 1
             case Ready():
                 self._checks.begin(op.index, closed=self._closed is not None)
             case Mute(partition=partition):
                 self._turns.mute_begins(partition, op.index)
             case Unmute(partition=partition):
-                self._queues.unmute(partition)
+                self._queues.unmute_begins(partition, op.index)
             case Tick(to_ms=to_ms):
                 self._clock.ticking(to_ms)
             case Flush():
@@ -135,6 +148,12 @@ class AccumulatorHistoryJudge:
             case Flush():
                 self._flushes.change(most=-1)
                 return self._unprovoked(op, AccumulatorClause.FLUSH_WAITS)
+            case Unmute(partition=partition):
+                self._queues.unmute_ends(partition, op.index)
+                return None
+            case Drain():
+                self._callbacks.open_drains -= 1
+                return None
             case _:
                 self._forget_look(asked.index)
                 return None
@@ -163,6 +182,11 @@ class AccumulatorHistoryJudge:
             found.append("callbacks are not claimed to run in order: that was not judged")
         if self._config.gives_back != "at_once":
             found.append("it is not claimed when memory is given back: full pools were not judged")
+        if self._callbacks.alone:
+            found.append(
+                f"{self._callbacks.alone} records were told an outcome, and no drain shows their "
+                "batch: their places in it were not judged"
+            )
         if self._turns.unnamed:
             found.append("drains do not name their partitions: their fairness was not judged")
         if end is None or not end.quiet:
@@ -211,7 +235,7 @@ class AccumulatorHistoryJudge:
         self._tests(clause)
         self._came_after_close(record)
         record.refused = True
-        self._checks.gone(record.partition)
+        self._checks.gone([record])
         exhausted = op.error == EXHAUSTED
         violation = self._holdings.refused(record, exhausted=exhausted)
         wrongly = self._callbacks.refused(record) or self._unprovoked(op, clause)
@@ -256,18 +280,20 @@ class AccumulatorHistoryJudge:
         violation = self._callbacks.judge(record, value, index)
         if record is not None and record.called_back == index:
             self._holdings.called_back(record)
-            self._checks.gone(record.partition)
+            self._checks.gone([record])
         return violation
 
     # The sender's calls, and the others
 
-    def _begin_with_batch(self, value: Respond | Reenqueue | Split) -> None:
+    def _begin_with_batch(self, value: Respond | Reenqueue | Split, index: int) -> None:
         batch = self._queues.batch(value.batch)
         if isinstance(value, Respond):
             return
         if batch is None:
-            self._turns.lost_track = True
+            self._turns.lost_track = self._queues.retries.lost_track = True
             return
+        self._queues.retries.begins(batch, index, in_parts=isinstance(value, Split))
+        self._checks.back(record for record in batch.records if record.batch is batch)
         if isinstance(value, Split):
             self._holdings.split(batch)
             for record in batch.records:
@@ -288,10 +314,13 @@ class AccumulatorHistoryJudge:
                 return self._drained(asked.index, call, answer)
             case Respond(batch=name), _:
                 return self._respond(name, op.index)
+            case Reenqueue() | Split(), _:
+                self._queues.retries.ends(asked.index, op.index)
             case Mute(partition=partition), _:
-                self._queues.mute(partition, op.index)
+                self._queues.mute(partition, asked.index, op.index)
                 self._turns.mute_ends(partition)
             case Unmute(partition=partition), _:
+                self._queues.unmute_ends(partition, op.index)
                 self._turns.unmute_ends(partition, asked.index)
             case Tick(to_ms=to_ms), _:
                 self._clock.ticked(to_ms)
@@ -314,8 +343,12 @@ class AccumulatorHistoryJudge:
         return None
 
     def _drained(self, began: int, call: Drain, answer: Drained) -> Violation | None:
+        self._callbacks.open_drains -= 1
         alone = not self._enders and self._last_ender < began
         wrong = self._queues.drained(began, answer, alone=alone)
+        for taken in answer.batches:
+            batch = self._queues.batch(taken.batch)
+            self._checks.gone(batch.records if batch is not None else ())
         unfair = self._turns.drained(began, call, answer, alone=self._alone == began)
         return wrong or unfair
 

@@ -1,6 +1,7 @@
 """Judges what drains take from the queues, and the order (standard 4.3 - 4.6)."""
 
 import heapq
+from collections import Counter
 from collections.abc import Mapping
 
 from wheelproof_spec.base.results.tally import Tally
@@ -8,6 +9,7 @@ from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.accumulator.calls import Drained, DrainedBatch, Partition
 from wheelproof_spec.components.accumulator.component import AccumulatorClause
 from wheelproof_spec.components.accumulator.history.record import Batch, Record
+from wheelproof_spec.components.accumulator.history.retries import Retries
 
 
 class FirstOwed:
@@ -46,8 +48,12 @@ class Queues:
         self._records = records
         self._batches: dict[str, Batch] = {}
         self._muted: dict[Partition, int] = {}
+        self._open_unmutes: Counter[Partition] = Counter()
+        self._unmuted: dict[Partition, int] = {}
+        """The last event of a call of unmute, by partition."""
         self.waiting = FirstOwed()
         """The records that wait to be drained."""
+        self.retries = Retries()
 
     def batch(self, name: str) -> Batch | None:
         """Return the drained batch of this name, if there is one."""
@@ -57,13 +63,29 @@ class Queues:
         """Add a record that waits to be drained."""
         self.waiting.add(record)
 
-    def mute(self, partition: str, since: int) -> None:
-        """Record that a partition is muted since event `since`."""
-        self._muted[partition] = since
+    def mute(self, partition: str, began: int, since: int) -> None:
+        """Record that a partition is muted since event `since`, by a call of event `began`.
 
-    def unmute(self, partition: str) -> None:
+        If it overlapped an unmute, that may have come later.
+        """
+        if not self._open_unmutes[partition] and self._unmuted.get(partition, -1) < began:
+            self._muted[partition] = since
+
+    def unmute_begins(self, partition: str, index: int) -> None:
         """Record that a partition may no longer be muted."""
         self._muted.pop(partition, None)
+        self._open_unmutes[partition] += 1
+        self._unmuted[partition] = index
+
+    def unmute_ends(self, partition: str, index: int) -> None:
+        """Record that a call of unmute has ended."""
+        self._open_unmutes[partition] -= 1
+        self._unmuted[partition] = index
+
+    def is_muted_since(self, partition: Partition, index: int) -> bool:
+        """Tell whether a partition is muted for certain, from event `index` to now."""
+        muted = self._muted.get(partition)
+        return muted is not None and muted < index
 
     def back(self, batch: Batch) -> None:
         """Record that a batch returned to its queue, or ended."""
@@ -113,11 +135,14 @@ class Queues:
         batch = self._batches[taken.batch] = Batch(taken.batch, taken.partition, members)
         for place, record in found.items():
             record.batch, record.place = batch, place
-        return wrong or (self._out_of_order(taken, members, new) if alone else None)
+        if alone and wrong is None:
+            wrong = self._out_of_order(taken, members, new)
+            wrong = wrong or self.retries.judge(began, taken, members)
+        self.retries.drained(taken.partition, members)
+        return wrong
 
     def _not_to_be_taken(self, began: int, taken: DrainedBatch) -> Violation | None:
-        muted = self._muted.get(taken.partition)
-        if muted is not None and muted < began:
+        if self.is_muted_since(taken.partition, began):
             return _drained_wrongly(
                 taken.batch,
                 f"no batch of {taken.partition!r}",

@@ -24,6 +24,8 @@ class Record:
     """The latest time at which it can have been accepted."""
     refused: bool = False
     called_back: int | None = None
+    may_be_queued: bool = True
+    """Whether it may stand in a queue: it has not ended, and is not known to be in flight."""
     was_split: bool = False
     """Whether a split has moved it out of the batch that its append made, if any."""
     batch: "Batch | None" = None
