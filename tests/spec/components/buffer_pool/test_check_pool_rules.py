@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from support.agreement.small_histories import history_of
+from support.agreement.small_histories import Line, history_of
 from support.history.history_scripts import (
     Lines,
     ask,
@@ -24,6 +24,7 @@ from support.history.history_scripts import (
     refuse_buffer,
 )
 from wheelproof_spec.base.calls import Close
+from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.components.buffer_pool.component import (
     KAFKA,
     LONGEST_WAITING_FIRST,
@@ -38,6 +39,7 @@ _CONFIG = PoolConfig(total_memory=10, poolable_size=4)
 _CLOSE = call("c", Close())
 _BEGIN_RETURN = begin("b", "deallocate", Deallocate(buffer="x"))
 _END_RETURN = end("b", "deallocate")
+_LOST = (Line("a", "info", "allocate", Nothing()),)
 
 _RIGHT: dict[str, Sequence[Lines]] = {
     "lent, given back, lent again": (lend("x", 4), give_back("x"), lend("x", 4), available(6)),
@@ -55,6 +57,7 @@ _RIGHT: dict[str, Sequence[Lines]] = {
     "the look overlaps a return": (lend("x", 4), available(6, give_back("x")), available(10)),
     "who is about to ask may wait already": (ask(4), queued(1), queued(0)),
     "who waited when the look began counts": (queued(1, lend("x", 4)), queued(0)),
+    "nobody knows whether it still waits": (ask(4), _LOST, queued(1), queued(0)),
     "interrupted while it waits": (
         ask(4),
         interrupt("a"),
@@ -192,8 +195,39 @@ _A_WAITS = (lend("x", 6), ask(6), queued(1))
 _OVERTAKEN = (*_A_WAITS, lend("y", 4, process="b"))
 _IN_VAIN = refuse("a", "allocate", "Exhausted")
 _IN_TURN: dict[str, Sequence[Lines]] = {
-    "served in the end": (
-        *_OVERTAKEN,
+    "the one that is seen may be the one that nobody knows of": (
+        lend("x", 6),
+        ask(6),
+        _LOST,
+        ask(6, "c"),
+        queued(1),
+        lend("y", 4, process="b"),
+        give_back("x", process="b"),
+        end("c", "allocate", Allocated(buffer="z", size=6)),
+    ),
+    "served first": (
+        *_A_WAITS,
+        ask(4, "b"),
+        give_back("x", process="c"),
+        end("a", "allocate", Allocated(buffer="z", size=6)),
+        end("b", "allocate", Allocated(buffer="y", size=4)),
+    ),
+    "served before the other, and told of it later": (
+        *_A_WAITS,
+        ask(4, "b"),
+        give_back("x", process="c"),
+        end("b", "allocate", Allocated(buffer="y", size=4)),
+        end("a", "allocate", Allocated(buffer="z", size=6)),
+    ),
+    "nobody looked whether it waits": (
+        *_A_WAITS[:2],
+        lend("y", 4, process="b"),
+        give_back("x", process="c"),
+        end("a", "allocate", Allocated(buffer="z", size=6)),
+    ),
+    "nothing is asked for, and then it is served": (
+        *_A_WAITS,
+        lend("y", 0, process="b"),
         queued(1),
         give_back("x", process="b"),
         end("a", "allocate", Allocated(buffer="z", size=6)),
@@ -230,6 +264,41 @@ def test_who_is_served_before_somebody_who_waits_is_seen_where_that_is_promised(
     overtaken = (*_OVERTAKEN, queued(1), _IN_VAIN)
     assert _rules(overtaken, LONGEST_WAITING_FIRST) == [PoolClause.LONGEST_WAITING_FIRST]
     assert _rules(overtaken, KAFKA) == []
+
+
+_SERVED_LATE: dict[str, Sequence[Lines]] = {
+    "a look shows that it still waits": (
+        lend("w", 2),
+        lend("x", 2),
+        ask(8),
+        queued(1),
+        lend("y", 2, process="b"),
+        queued(1),
+        give_back("w", process="b"),
+        give_back("x", process="b"),
+        give_back("y", process="b"),
+        end("a", "allocate", Allocated(buffer="z", size=8)),
+    ),
+    "what it asks for is not there": (
+        *_OVERTAKEN,
+        give_back("x", process="b"),
+        end("a", "allocate", Allocated(buffer="z", size=6)),
+    ),
+    "by the second who came later": (
+        *_A_WAITS,
+        give_back("x", lend("y", 1, process="b"), process="c"),
+        lend("v", 4, process="b"),
+        give_back("y", process="b"),
+        end("a", "allocate", Allocated(buffer="z", size=6)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _SERVED_LATE)
+def test_who_is_served_after_somebody_who_asked_later_is_seen(name: str) -> None:
+    lines = _SERVED_LATE[name]
+    assert _rules(lines, LONGEST_WAITING_FIRST) == [PoolClause.LONGEST_WAITING_FIRST]
+    assert _rules(lines, KAFKA) == []
 
 
 _AFTERWARDS: Sequence[Lines] = (

@@ -93,9 +93,11 @@ class PoolHistoryJudge:
         value, answer = asked.value, op.value
         if isinstance(value, Allocate):
             assert isinstance(answer, Allocated)
-            self._queue.granted(asked.index, op.index, value.size)
             self._answered(asked.index)
-            return self._lend(asked.index, value, answer) or self._judge_strange()
+            wrong = self._lend(asked.index, value, answer)
+            left = self._total - self._ledger.certain
+            overtaken = self._queue.granted(asked.index, op.index, left)
+            return wrong or overtaken or self._judge_strange()
         if isinstance(value, Deallocate):
             return self._end_return(asked.index, value)
         if isinstance(answer, Memory):
@@ -112,7 +114,7 @@ class PoolHistoryJudge:
         if isinstance(value, Allocate):
             request = self._requests.pop(asked.index)
             self._ledger.change(0, -value.size)
-            overtaken = self._queue.refused(asked.index, value.size)
+            overtaken = self._queue.refused(asked.index)
             wrong = self._judge_refusal(request, op)
             self._answered(asked.index)
             return wrong or overtaken or self._judge_strange()
@@ -145,7 +147,8 @@ class PoolHistoryJudge:
             found.append("who among those who wait is served first was not judged")
         elif not self._queue.tested:
             found.append(
-                "nobody is known to have waited in vain: who is served first was not judged"
+                "nobody is known to have waited before others were served or refused: who is "
+                "served first was not judged"
             )
         if self._undecided:
             found.append(
@@ -165,7 +168,7 @@ class PoolHistoryJudge:
         for other in self._requests.values():
             other.alone = False
         self._requests[op.index] = mine
-        self._queue.asks(op.index)
+        self._queue.asks(op.index, value.size)
         ledger.change(0, value.size)
 
     def _granted(self, request: Request) -> None:

@@ -14,12 +14,15 @@ from wheelproof_spec.components.buffer_pool.component import PoolClause
 @dataclass(slots=True)
 class _Asker:
     asked: int
+    size: int
     waited: int | None = None
     """The index by which it waited for certain: the end of the first look that showed it."""
     overtaken: int | None = None
     """The index at which a call that began after that had got memory."""
     was_seen: bool = False
     """Whether a look showed that it still waited after that."""
+    was_short: bool = False
+    """Whether what it asks for was not there when such a call had got its memory."""
 
 
 @dataclass(slots=True)
@@ -39,26 +42,41 @@ class WaitingQueue:
         self._tests = tally.tests
         self._in_turn = in_turn
         self._askers: dict[int, _Asker] = {}
+        self._lost = 0
+        """How many calls have no known end: each of them may still wait."""
         self._looks: dict[int, _Look] = {}
         self.tested = False
         """Whether a call that waited for certain got no memory: only then the order is judged."""
 
-    def asks(self, call: int) -> None:
+    def asks(self, call: int, size: int) -> None:
         """Record that a call of allocate began."""
-        self._askers[call] = _Asker(call)
+        self._askers[call] = _Asker(call, size)
         for look in self._looks.values():
             look.askers += 1
-            look.most = max(look.most, len(self._askers))
+            look.most = max(look.most, len(self._askers) + self._lost)
 
-    def granted(self, call: int, index: int, size: int) -> None:
-        """Record that a call got memory; a call for 0 bytes does not have to wait for others."""
+    def granted(self, call: int, index: int, left: int) -> Violation | None:
+        """Record that a call got memory; return the violation if a later call overtook it.
+
+        At most `left` bytes are lent to nobody now. A call that asks for more than that has got
+        nothing yet. A call for 0 bytes does not have to wait for others.
+        """
         mine = self._askers.pop(call)
+        served_first = False
         for asker in self._askers.values():
-            behind = asker.waited is not None and asker.waited < mine.asked
-            if size and behind and asker.overtaken is None:
-                asker.overtaken = index
+            if mine.size and asker.waited is not None and asker.waited < mine.asked:
+                asker.overtaken = index if asker.overtaken is None else asker.overtaken
+                asker.was_short = asker.was_short or asker.size > left
+            served_first = served_first or (mine.waited is not None and mine.waited < asker.asked)
+        # It waited until it was served, so whoever got memory meanwhile got it before.
+        was_overtaken = mine.was_seen or mine.was_short
+        if not self._in_turn or not mine.size or not (was_overtaken or served_first):
+            return None
+        self.tested = True
+        self._tests(PoolClause.LONGEST_WAITING_FIRST)
+        return _overtaken(mine.size, "they were lent after that") if was_overtaken else None
 
-    def refused(self, call: int, size: int) -> Violation | None:
+    def refused(self, call: int) -> Violation | None:
         """Record that a call got no memory; return the violation if a later call overtook it."""
         mine = self._askers.pop(call)
         if not self._in_turn or mine.waited is None:
@@ -67,18 +85,17 @@ class WaitingQueue:
         self._tests(PoolClause.LONGEST_WAITING_FIRST)
         if not mine.was_seen:
             return None
-        return PoolClause.LONGEST_WAITING_FIRST.broken(
-            f"{size} bytes are lent before others who asked later get any",
-            "they were waited for in vain, and somebody who asked later was served",
-        )
+        return _overtaken(mine.size, "they were waited for in vain")
 
     def ends(self, call: int) -> None:
         """Record that the outcome of a call is unknown."""
-        self._askers.pop(call, None)
+        self._askers.pop(call)
+        self._lost += 1
 
     def look(self, call: int) -> None:
         """Record that a call of queued began."""
-        self._looks[call] = _Look(call, len(self._askers), len(self._askers))
+        askers = len(self._askers) + self._lost
+        self._looks[call] = _Look(call, askers, askers)
 
     def forget_look(self, call: int) -> None:
         """Record that a call of queued has no answer."""
@@ -102,3 +119,10 @@ class WaitingQueue:
                     overtaken is not None and overtaken < look.began
                 )
         return None
+
+
+def _overtaken(size: int, what: str) -> Violation:
+    return PoolClause.LONGEST_WAITING_FIRST.broken(
+        f"{size} bytes are lent before others who asked later get any",
+        f"somebody who asked later was served, and {what}",
+    )
