@@ -83,7 +83,7 @@ class ReplicationConfig(Config):
         Positive, About("how many replicas have to be in sync for acks = all")
     ] = 1
     replica_lag_time_max_ms: Annotated[
-        Positive, About("how long a replica may be behind and in sync, in ms")
+        Positive, About("how long a replica may be behind and in sync, in ms; 50 if absent")
     ] = 50
     start_ms: Annotated[Time, DRIVEN, About("what its clock shows first, in ms")] = 0
     lateness_ms: Annotated[

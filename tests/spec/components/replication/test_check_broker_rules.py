@@ -466,7 +466,9 @@ _RIGHT: dict[str, Sequence[Lines]] = {
         look("a", 0, 7),
     ),
     "too few in sync, once one may have been left out": (
-        control(lead(), MaybeShrinkInSync()),
+        _LEAD,
+        tick(51),
+        control(MaybeShrinkInSync()),
         made("p", _MINE, produced("x", 0, ErrorCode.NONE)),
     ),
     "a look at the log shows who stands where": (

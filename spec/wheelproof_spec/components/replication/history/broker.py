@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.history.clock import NEVER, HistoryClock
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.component import (
@@ -34,6 +34,11 @@ class BrokerHistory:
         default_factory=dict[str, PartitionHistory]
     )
 
+    shrinks: int = 0
+    """How many shrinks of the in-sync sets are under way."""
+    shrinks_by_ms: int = -NEVER
+    """The latest time that they can have read so far."""
+
     _touched: dict[PartitionHistory, None] = field(default_factory=dict[PartitionHistory, None])
 
     def partition(self, name: PartitionName) -> PartitionHistory:
@@ -41,12 +46,34 @@ class BrokerHistory:
         found = self.partitions.get(name)
         if found is None:
             found = self.partitions[name] = PartitionHistory(self.config, as_kafka=self.as_kafka)
+            for _ in range(self.shrinks):
+                found.shrink_begins(self.shrinks_by_ms)
         self._touched[found] = None
         return found
 
     def all_partitions(self) -> Iterable[PartitionHistory]:
         """Return all known partitions."""
         return [self.partition(name) for name in self.partitions]
+
+    def shrink_begins(self) -> None:
+        """Record that a call began that may drop replicas from all in-sync sets."""
+        for partition in self.all_partitions():
+            partition.shrink_begins(self.clock.high)
+        self.shrinks += 1
+        self.shrinks_by_ms = self.clock.high
+
+    def shrink_ends(self, index: int) -> None:
+        """Record that such a call ended."""
+        self.shrinks -= 1
+        for partition in self.all_partitions():
+            partition.shrink_ends(index)
+
+    def time_passes(self) -> None:
+        """Record that the clock may show more: a shrink that is under way may read that."""
+        if self.shrinks and self.clock.high != self.shrinks_by_ms:
+            self.shrinks_by_ms = self.clock.high
+            for partition in self.partitions.values():
+                partition.shrinks(self.clock.high)
 
     def take_touched(self) -> Iterable[PartitionHistory]:
         """Return the partitions that were accessed since the last call of this method."""

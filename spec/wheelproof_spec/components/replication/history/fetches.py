@@ -48,7 +48,8 @@ class Fetches:
             partition = broker.partition(asked.partition)
             request.seen[asked.partition] = partition.seen
             if call.replica_id is not None:
-                partition.fetch_begins(call.replica_id, asked.fetch_offset, index)
+                now_ms = self._broker.clock.least
+                partition.fetch_begins(call.replica_id, asked.fetch_offset, index, now_ms)
         return request
 
     def ends(self, request: Fetch, index: int, *, refused: bool = False) -> None:

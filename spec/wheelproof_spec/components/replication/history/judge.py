@@ -77,12 +77,15 @@ class ReplicationHistoryJudge:
         """The lower bounds of the partition when each open read of a log began."""
         self._looks: dict[int, bool] = {}
         """The open gauge reads and purges, and whether nothing else has happened since."""
+        self._shrinks = False
+        """Whether a shrink of the in-sync sets has begun."""
         self._purged = False
         """Whether only gauge reads have happened since a purge of the lists."""
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
         """Judge the begin of a call, or the answer to a request."""
         self._clock.at(op.time_ns)
+        self._broker.time_passes()
         value = op.value
         self._looks = dict.fromkeys(self._looks, False)
         if isinstance(value, ProduceResponse | FetchResponse):
@@ -92,12 +95,14 @@ class ReplicationHistoryJudge:
             case AppendRecords() | FetchMessages():
                 self._request(value, op.index)
             case BecomeLeader() | BecomeFollower() | StopReplica() | TruncateAsFollower():
-                self._broker.partition(value.partition).control_begins(value, op.index)
+                partition = self._broker.partition(value.partition)
+                partition.control_begins(value, op.index, self._clock.least)
             case MaybeShrinkInSync():
-                for partition in self._broker.all_partitions():
-                    partition.shrink_begins()
+                self._shrinks = True
+                self._broker.shrink_begins()
             case Tick(to_ms=to_ms):
                 self._clock.ticking(to_ms)
+                self._broker.time_passes()
             case AdvanceClock():
                 self._advances[op.index] = self._clock.low
             case ReadLog(partition=name):
@@ -116,6 +121,7 @@ class ReplicationHistoryJudge:
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         """Judge a call that returned with an answer."""
         self._clock.at(op.time_ns)
+        self._broker.time_passes()
         value, answer = asked.value, op.value
         violation: Violation | None = None
         match value:
@@ -130,8 +136,7 @@ class ReplicationHistoryJudge:
                 if not partition.leads and not partition.lost_track:
                     self._waiting.loses(partition, asked.index, op.index)
             case MaybeShrinkInSync():
-                for partition in self._broker.all_partitions():
-                    partition.shrink_ends(op.index)
+                self._broker.shrink_ends(op.index)
             case Tick(to_ms=to_ms):
                 self._clock.ticked(to_ms)
             case AdvanceClock():
@@ -150,6 +155,7 @@ class ReplicationHistoryJudge:
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         """Judge a call that was refused and had no effect."""
         self._clock.at(op.time_ns)
+        self._broker.time_passes()
         value = asked.value
         violation: Violation | None = None
         outside = op.error == ILLEGAL
@@ -163,8 +169,7 @@ class ReplicationHistoryJudge:
                 found = partition.control_fails(value, asked.index, op.index)
                 violation = found if outside else None
             case MaybeShrinkInSync():
-                for partition in self._broker.all_partitions():
-                    partition.shrink_ends(op.index)
+                self._broker.shrink_ends(op.index)
             case _:
                 self._looks.pop(asked.index, None)
                 self._read.pop(asked.index, None)
@@ -197,6 +202,10 @@ class ReplicationHistoryJudge:
                 f"the records of {left} answers were not compared with their logs, since nobody "
                 "has shown all that stands before them"
             )
+        if self._shrinks and not self._clock.judges_times:
+            found.append("without a clock every shrink may drop any replica that lags")
+        if self._shrinks:
+            found.append("whether a shrink drops all replicas that lag was not judged")
         for name, partition in self._broker.partitions.items():
             if partition.lost_track:
                 found.append(

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wheelproof_spec.base.history.clock import NEVER
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.component import (
     BecomeFollower,
@@ -52,8 +53,9 @@ class PartitionHistory:
         self._controls: dict[int, Control] = {}
         self._disturbed = self._shrunk = _NEVER
         self._shrinks = 0
-        self._fetches: dict[int, tuple[int, int]] = {}
-        """The followers' fetches under way: the follower, and the offset."""
+        self._shrinks_by_ms = -NEVER
+        self._fetches: dict[int, tuple[int, int, int]] = {}
+        """The followers' fetches under way: the follower, the offset, and the earliest time."""
         self._met: set[int] = set()
         """The fetches that have overlapped another fetch."""
         self.places = Places(config.segment_bytes)
@@ -86,13 +88,13 @@ class PartitionHistory:
 
     # Leadership
 
-    def control_begins(self, call: Control, index: int) -> None:
-        """Record that a call began that changes the leader or the log."""
+    def control_begins(self, call: Control, index: int, now_ms: int) -> None:
+        """Record that a call began that changes the leader or the log, at `now_ms` or later."""
         self.lost_track = self.lost_track or bool(self._controls)
         self._controls[index] = call
         self._disturbed = index
         if isinstance(call, BecomeLeader) and not self.lost_track:
-            self._begin_reign(call, index)
+            self._begin_reign(call, index, now_ms)
 
     def control_fails(self, call: Control, invoked: int, index: int) -> Violation | None:
         """Judge a refusal of the call: a violation if it surely lay within the domain."""
@@ -131,11 +133,16 @@ class PartitionHistory:
                 self._truncate(offset)
         return None
 
-    def shrink_begins(self) -> None:
+    def shrink_begins(self, by_ms: int) -> None:
         """Record that a call began that may drop replicas from the in-sync set."""
         self._shrinks += 1
+        self.shrinks(by_ms)
+
+    def shrinks(self, by_ms: int) -> None:
+        """Record that a shrink under way may have read the clock by now, `by_ms` at the latest."""
+        self._shrinks_by_ms = by_ms
         for reign in self._live():
-            reign.shrink_begins()
+            reign.shrinks(by_ms - self._config.replica_lag_time_max_ms)
         self.raise_high()
 
     def shrink_ends(self, index: int) -> None:
@@ -183,18 +190,18 @@ class PartitionHistory:
 
     # Followers
 
-    def fetch_begins(self, replica: int, offset: int, index: int) -> None:
-        """Record that a follower's fetch began, which tells the end of its log."""
+    def fetch_begins(self, replica: int, offset: int, index: int, now_ms: int) -> None:
+        """Record that a follower's fetch began, at `now_ms` or later: it tells its log's end."""
         if self._fetches:
             self._met |= {*self._fetches, index}
-        self._fetches[index] = (replica, offset)
+        self._fetches[index] = (replica, offset, now_ms)
         for reign in self._live():
             reign.fetch_begins(replica, offset, self.low)
         self.raise_high()
 
     def fetch_ends(self, invoked: int, index: int, *, noted: bool) -> None:
         """Record that the follower's fetch ended; it was `noted` unless it was refused."""
-        replica, offset = self._fetches.pop(invoked)
+        replica, offset, began_ms = self._fetches.pop(invoked)
         # While Kafka asks the controller about one replica, it asks about no other replica.
         met = self.as_kafka and invoked in self._met
         self._met.discard(invoked)
@@ -203,6 +210,8 @@ class PartitionHistory:
         if not noted or not self.leads or not self.is_calm_since(invoked):
             return
         self.places.reaches(offset)
+        if offset >= self.places.end_high:
+            self.reign.was_caught_up(replica, began_ms)
         stays = not self._shrinks and self._shrunk < invoked and not met
         high = self.high if stays else self.places.end_high + 1
         self.reign.fetch_was_noted(replica, offset, high, index)
@@ -252,17 +261,17 @@ class PartitionHistory:
         """Return the reigns that are not surely over: the current one, and the next."""
         return [reign for reign in self.reigns[-2:] if reign.over is None]
 
-    def _begin_reign(self, call: BecomeLeader, index: int) -> None:
+    def _begin_reign(self, call: BecomeLeader, index: int, now_ms: int) -> None:
         followers = {*call.replica_ids} - {self._config.broker_id}
         in_sync = followers & {*call.in_sync_ids}
         least = self._config.min_in_sync_replicas
-        reign = Reign(call.leader_epoch, index, followers, in_sync, least)
+        reign = Reign(call.leader_epoch, index, followers, in_sync, least, now_ms)
         if self.leads:
             reign.follows(self.reign)
-        for replica, offset in self._fetches.values():
+        for replica, offset, _ in self._fetches.values():
             reign.fetch_begins(replica, offset, self.low)
         if self._shrinks:
-            reign.shrink_begins()
+            reign.shrinks(self._shrinks_by_ms - self._config.replica_lag_time_max_ms)
         reign.number = len(self.reigns)
         self.reigns.append(reign)
         self.raise_high()

@@ -19,6 +19,8 @@ class FollowerEnd:
     has_fetched: bool = False
     least: int = 0
     """The least offset of the fetches that have overlapped each other."""
+    caught_up_ms: int = -NEVER
+    """A time at which it was caught up for certain; it may have been later."""
 
 
 class Reign:
@@ -28,9 +30,18 @@ class Reign:
     """
 
     def __init__(
-        self, epoch: int, begun: int, followers: Iterable[int], in_sync: Iterable[int], least: int
+        self,
+        epoch: int,
+        begun: int,
+        followers: Iterable[int],
+        in_sync: Iterable[int],
+        least: int,
+        now_ms: int,
     ) -> None:
-        """Begin with the call at index `begun`; acks = all asks for `least` replicas in sync."""
+        """Begin with the call at index `begun`; acks = all asks for `least` replicas in sync.
+
+        Who is in sync counts as caught up when it begins, at `now_ms` at the earliest (5.4.2).
+        """
         self.epoch = epoch
         self.number = 0
         """Its index among the reigns of its partition."""
@@ -46,6 +57,8 @@ class Reign:
         self.followers = {replica: FollowerEnd() for replica in followers}
         self.certain = set(in_sync)
         self.possible = set(in_sync)
+        for replica in self.certain:
+            self.followers[replica].caught_up_ms = now_ms
         self._least = min(least - 1, len(self.followers))
         self._short = _NOT_YET
 
@@ -85,9 +98,20 @@ class Reign:
             self.certain.add(replica)
             self.possible.add(replica)
 
-    def shrink_begins(self) -> None:
-        """Record that a shrink began: no follower surely is in sync, each still may be."""
-        self.certain.clear()
+    def was_caught_up(self, replica: int, at_ms: int) -> None:
+        """Record that a fetch, which came at `at_ms` or later, reached the end of the log."""
+        end = self.followers.get(replica)
+        if end is not None:
+            end.caught_up_ms = max(end.caught_up_ms, at_ms)
+
+    def shrinks(self, before_ms: int) -> None:
+        """Record a shrink: who was last caught up before `before_ms` may have left.
+
+        Everybody else stays (5.4.4). Who may have left may still be in sync.
+        """
+        self.certain = {
+            replica for replica in self.certain if self.followers[replica].caught_up_ms >= before_ms
+        }
 
     def high_watermark_low(self, end: int) -> int:
         """Return the lower bound of the high watermark if the log ends at `end`.
