@@ -281,13 +281,17 @@ def _clause_of(call: Call[Operation, Answer]) -> Clause:
             return AccumulatorClause.COMPLETES_ONCE
 
 
-def _shows_drains(history: WholeHistory) -> bool:
-    """Tell whether drains explain the callbacks; whoever recorded may have left them out."""
+def _shows_why(history: WholeHistory) -> bool:
+    """Tell whether calls of the sender explain the callbacks.
+
+    Whoever recorded may have left all drains out, or all responses.
+    """
     values = [op.value for op in history.ops]
     told = [value for value in values if isinstance(value, Callback)]
-    stored = any(one.offset is not None for one in told)
-    aborts = any(isinstance(value, Abort) for value in values)
-    return not told or any(isinstance(value, Drain) for value in values) or (aborts and not stored)
+    if all(one.offset is None for one in told) and any(isinstance(one, Abort) for one in values):
+        return True
+    kinds = {type(value) for value in values}
+    return not told or {Drain, Respond} <= kinds
 
 
 def _search(history: WholeHistory) -> Searched | None:
@@ -303,7 +307,7 @@ def _search(history: WholeHistory) -> Searched | None:
             in_flight |= {batch.batch for batch in value.batches}
         elif not (op.type != "invoke" or isinstance(value, _CALLS) or op.f in _WITHOUT_EFFECT):
             return None
-    if not is_answered(history.ops, *_REFUSALS) or not _shows_drains(history):
+    if not is_answered(history.ops, *_REFUSALS) or not _shows_why(history):
         return None
     return _asked(history).ask(AccumulatorModel(), _clause_of)
 

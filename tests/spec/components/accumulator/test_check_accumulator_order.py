@@ -175,6 +175,8 @@ _RETRIED_WRONGLY: dict[str, Sequence[Lines]] = {
         drain(("b3", ("s",))),
     ),
     "without one of its records": (*_R_AND_S, _BACK, drain(("b2", ("r",)))),
+    "with a record twice": (*_R, _BACK, drain(("b2", ("r", "r")))),
+    "for the first time, with a record twice": (append("r"), drain(("b1", ("r", "r")))),
     "with a record more": (*_R, append("s"), _BACK, drain(("b2", ("r", "s")))),
     "its second part first": (*_R_AND_S, plain(Split(batch="b1")), drain(("b2", ("s",)))),
     "its parts behind the younger one": (
@@ -360,6 +362,11 @@ def test_an_answer_that_says_nothing_tests_nothing() -> None:
 
 
 _BOTH = (append("r"), append("s"))
+_ANSWERED = (
+    append("o"),
+    drain(("b0", ("o",))),
+    plain(Respond(batch="b0"), called_back("o", 0)),
+)
 _OFFSETS: dict[str, Sequence[Lines]] = {
     "of two partitions": (
         append("r"),
@@ -374,6 +381,18 @@ _OFFSETS: dict[str, Sequence[Lines]] = {
         _R_STORED,
         plain(Respond(batch="b2"), called_back("s", 1)),
     ),
+    "nobody has recorded a response": (
+        *_R,
+        called_back("r", 1),
+        append("s"),
+        drain(("b2", ("s",))),
+        called_back("s", 2),
+    ),
+    "told by another thread, while the response is handled": (
+        *_ANSWERED,
+        *_R,
+        plain(Respond(batch="b1"), begin("z", "callback", called_back("r", 1)[0].value)),
+    ),
     "both failed": (*_BOTH, called_back("r", error="Failed"), called_back("s", error="Failed")),
     "nobody knows what a drain has taken": (
         append("r"),
@@ -384,6 +403,14 @@ _OFFSETS: dict[str, Sequence[Lines]] = {
 }
 _WRONG_OFFSETS: dict[str, Sequence[Lines]] = {
     "of one partition": (*_BOTH, called_back("r", 5), called_back("s", 5)),
+    "before its response": (*_ANSWERED, *_R, called_back("r", 1)),
+    "before the response to its second attempt": (
+        *_ANSWERED,
+        *_R,
+        _BACK,
+        drain(("b2", ("r",))),
+        plain(Respond(batch="b1"), called_back("r", 1)),
+    ),
     "of one batch": (
         *_R_AND_S,
         plain(Respond(batch="b1"), called_back("r", 5), called_back("s", 5)),

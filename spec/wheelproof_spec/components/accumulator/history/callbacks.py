@@ -29,6 +29,8 @@ class Callbacks:
         """The record that was told each offset of each partition, while no drain is recorded."""
         self.has_drains = False
         """Whether a drain has begun: from then on the batches of records are known."""
+        self.has_responses = False
+        """Whether the response to a batch has come: from then on responses are recorded."""
         self.open_drains = 0
         """How many drains have no answer; what they have taken is not known."""
         self.alone = 0
@@ -171,6 +173,9 @@ class Callbacks:
             return self._told_the_same(record, value) or self._never_drained(record, value)
         self._tests(AccumulatorClause.RIGHT_OUTCOME)
         failed = value.offset is None
+        if not failed and self.has_responses and not batch.answered:
+            expected = "an offset once the response has come"
+            return _wrong_outcome(record, batch.name, expected, f"offset {value.offset} before")
         if batch.failed is not None and batch.failed is not failed:
             told = ("an offset", "an error")
             expected = f"{told[batch.failed]}, like the others"

@@ -288,6 +288,9 @@ class AccumulatorHistoryJudge:
     def _begin_with_batch(self, value: Respond | Reenqueue | Split, index: int) -> None:
         batch = self._queues.batch(value.batch)
         if isinstance(value, Respond):
+            self._callbacks.has_responses = True
+            if batch is not None:
+                batch.answered = True
             return
         if batch is None:
             self._turns.lost_track = self._queues.retries.lost_track = True

@@ -117,23 +117,23 @@ class Queues:
     def _take(self, began: int, taken: DrainedBatch, *, alone: bool) -> Violation | None:
         """Record a drained batch, and return what is wrong with it."""
         wrong = self._not_to_be_taken(began, taken)
-        found: dict[int, Record] = {}
+        found: dict[Record, int] = {}
         for place, name in enumerate(taken.records):
             record = self._records.get(name)
             stranger = _wrong_member(record, began, taken)
-            if stranger is None and record is not None:
-                found[place] = record
+            if stranger is None and record is not None and record not in found:
+                found[record] = place
                 continue
             wrong = wrong or _drained_wrongly(
                 taken.batch,
                 f"records of {taken.partition!r} that wait",
-                f"{name!r} {stranger}",
+                f"{name!r} {stranger or 'is in it twice'}",
                 "what has ended, was refused, or is being sent is in no queue",
             )
-        members = tuple(found.values())
+        members = tuple(found)
         new = [record for record in members if record.batch is None]
         batch = self._batches[taken.batch] = Batch(taken.batch, taken.partition, members)
-        for place, record in found.items():
+        for record, place in found.items():
             record.batch, record.place = batch, place
         if alone and wrong is None:
             wrong = self._out_of_order(taken, members, new)

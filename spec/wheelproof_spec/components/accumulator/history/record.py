@@ -47,6 +47,8 @@ class Batch:
     partition: Partition
     records: tuple[Record, ...] = ()
     in_flight: bool = True
+    answered: bool = False
+    """Whether its response has come."""
     base: int | None = None
     """The offset of its first record, once a callback has shown it."""
     failed: bool | None = None
