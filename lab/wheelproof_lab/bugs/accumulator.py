@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from wheelproof.producer import (
@@ -9,12 +10,15 @@ from wheelproof.producer import (
     Cluster,
     ProducerBatch,
     ReadyCheckResult,
+    Record,
     RecordAccumulator,
     TopicPartition,
 )
 from wheelproof.producer.accumulator.partition_queues import PartitionQueue
 from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
-from wheelproof.units import Millis
+from wheelproof.producer.accumulator.producer_batch import Callback, FinalState
+from wheelproof.producer.accumulator.record_accumulator import RecordAppendResult
+from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_lab.bugs.known_bug import Finder, KnownBug, Sight
 
 
@@ -66,6 +70,35 @@ class ForgettingSplitAccumulator(RecordAccumulator):
     _batch_class = ForgettingSplitBatch
 
 
+class CallbackEndsBatch(ProducerBatch):
+    """Kafka's batch: what is no Exception leaves it half done, and an interrupt is dropped."""
+
+    __slots__ = ()
+
+    def _done(
+        self,
+        state: FinalState,
+        base_offset: int,
+        error: Exception | None,
+        log_append_time_ms: int | None = None,
+    ) -> bool:
+        if not self._become(state):
+            return False
+        for thunk in self.thunks:
+            told = None if error else thunk.future.metadata(base_offset, log_append_time_ms)
+            if thunk.callback is not None:
+                with suppress(Exception):
+                    thunk.callback(told, error)
+        self.result.done(base_offset, error, log_append_time_ms=log_append_time_ms)
+        return True
+
+
+class CallbackEndsBatchAccumulator(RecordAccumulator):
+    """An accumulator of such batches."""
+
+    _batch_class = CallbackEndsBatch
+
+
 class SplitInFlightAccumulator(RecordAccumulator):
     """KAFKA-8202: a batch that was split still counts as in flight."""
 
@@ -76,6 +109,52 @@ class SplitInFlightAccumulator(RecordAccumulator):
         count = super().split_and_reenqueue(batch, split_batch_size=split_batch_size)
         self._in_flight.add(batch)
         return count
+
+
+class RetriedInFlightAccumulator(RecordAccumulator):
+    """A batch that waits for another attempt still counts as in flight."""
+
+    def reenqueue(self, batch: ProducerBatch, now_ms: Millis) -> None:
+        """Put `batch` at the head of its queue."""
+        super().reenqueue(batch, now_ms)
+        self._in_flight.add(batch)
+
+
+class ClosedUnseenAccumulator(RecordAccumulator):
+    """An append that comes back with memory does not look again whether it may go on."""
+
+    def append(
+        self,
+        partition: TopicPartition,
+        record: Record,
+        callback: Callback | None = None,
+        *,
+        max_time_to_block_ms: int = MAX_MILLIS,
+    ) -> RecordAppendResult:
+        """Add a record."""
+        self._appends_in_progress.begin()
+        unused: ByteBuffer | None = None
+        try:
+            queue = self._queues.get_or_create(partition)
+            with queue.monitor:
+                result = self._try_append(queue, record, callback)
+            if result is None:
+                size = max(self.config.batch_size, record.batch_size_upper_bound())
+                unused = self._free.allocate(size, max_time_to_block_ms)
+                with queue.monitor:
+                    last = queue.batches[-1] if queue.batches else None
+                    future = None if last is None else last.try_append(record, callback)
+                    if future is None:
+                        result = self._append_new_batch(queue, partition, unused, record, callback)
+                        unused = None
+                    else:
+                        result = RecordAppendResult(
+                            future=future, batch_is_full=False, new_batch_created=False
+                        )
+            return result
+        finally:
+            self._give_back_unused(unused)
+            self._appends_in_progress.end([])
 
 
 class SleeplessAccumulator(RecordAccumulator):
@@ -245,6 +324,44 @@ BUGS: tuple[AccumulatorBug, ...] = (
         ),
         models=("MCRecordAccumulator_KAFKA_8202",),
         seen=(Sight.DRIVEN,),
+    ),
+    AccumulatorBug(
+        id="callback-ends-batch",
+        component="accumulator",
+        accumulator_class=CallbackEndsBatchAccumulator,
+        trigger="the callback of a record raises SystemExit, or an interrupt",
+        broken="the other records of the batch have their outcomes; an interrupt is raised again",
+        source="docs/findings-producer.md",
+        finders=(Finder.EXPLORE,),
+        unseen="it takes a callback that raises, and those that are driven or recorded never do",
+        alone="it takes a callback that raises, and those that are drawn never do",
+    ),
+    AccumulatorBug(
+        id="retried-in-flight",
+        component="accumulator",
+        accumulator_class=RetriedInFlightAccumulator,
+        trigger="a batch is tried again",
+        broken="what waits in a queue is not in flight",
+        source="standard 4.6",
+        finders=(
+            Finder.EXPLORE,
+            Finder.SEQUENTIAL,
+        ),
+        seen=(Sight.DRIVEN,),
+    ),
+    AccumulatorBug(
+        id="closed-unseen",
+        component="accumulator",
+        accumulator_class=ClosedUnseenAccumulator,
+        trigger="the accumulator is closed while an append has memory and no batch yet",
+        broken="after a close has returned nothing is accepted",
+        source="standard 4.9",
+        finders=(Finder.EXPLORE,),
+        unseen=(
+            "an append that overlaps the close may have been accepted before it, and nobody asks "
+            "in between what is queued"
+        ),
+        alone="it takes a close between two steps of an append, which drawn calls do not make",
     ),
     AccumulatorBug(
         id="no-sleep",

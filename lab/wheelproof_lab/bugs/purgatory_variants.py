@@ -1,9 +1,12 @@
 """Variants of the purgatory and of what is around it: each brings a real defect back."""
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
+from traceback import walk_tb
 
 from wheelproof import sync
+from wheelproof.errors import TimerClosedError
 from wheelproof.purgatory import (
     BlockingDiscipline,
     Completable,
@@ -18,6 +21,7 @@ from wheelproof.purgatory import (
 from wheelproof.purgatory.watchers import Operation
 from wheelproof.sync import AtomicInteger, Lock, Monitor
 from wheelproof.timer import Timer
+from wheelproof.timer.system_timer_reaper import WORK_TIMEOUT_MS
 
 
 class NoLockDiscipline(CompletionDiscipline):
@@ -234,6 +238,28 @@ class LeftAtErrorPurgatory(DelayedOperationPurgatory[Operation]):
 
     def _withdraw(self, operation: Operation, watched: Iterable[Hashable]) -> None:
         """Leave the operation watched."""
+
+
+class LeftAtRefusalPurgatory(DelayedOperationPurgatory[Operation]):
+    """An operation that its timer does not take stays watched, pending, and without a time-out."""
+
+    def _withdraw(self, operation: Operation, watched: Iterable[Hashable]) -> None:
+        error = sys.exception()
+        frames = walk_tb(None if error is None else error.__traceback__)
+        if any(frame.f_code.co_name == self._add_to_timer.__name__ for frame, _ in frames):
+            return
+        super()._withdraw(operation, watched)
+
+
+class EndingReaperPurgatory(DelayedOperationPurgatory[Operation]):
+    """Kafka's reaper: any error of an advance ends it, and the purgatory goes on to watch."""
+
+    def _reap(self) -> None:
+        try:
+            while True:
+                self.advance_clock(WORK_TIMEOUT_MS)
+        except TimerClosedError:
+            return
 
 
 class CancelsTimeoutOnlyPurgatory(DelayedOperationPurgatory[Operation]):

@@ -1,12 +1,26 @@
 """Defects of the timer: each class reintroduces one of them."""
 
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from wheelproof.domain import require_integer
-from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList, TimingWheel
+from wheelproof.errors import RejectedExecutionError, TimerClosedError
+from wheelproof.sync.single_thread_executor import SingleThreadExecutor
+from wheelproof.timer import (
+    SystemTimer,
+    SystemTimerReaper,
+    TimerTaskEntry,
+    TimerTaskList,
+    TimingWheel,
+)
+from wheelproof.timer.delay_queue import DelayQueue
+from wheelproof.timer.system_timer_reaper import WORK_TIMEOUT_MS
 from wheelproof.units import Millis
 from wheelproof_lab.bugs.known_bug import Finder, KnownBug, Sight
 from wheelproof_spec.components.timer.variant import TimerVariant
+
+_logger = logging.getLogger(__name__)
 
 
 class StaleListBucket(TimerTaskList):
@@ -163,12 +177,97 @@ class OneBucketTimer(SystemTimer):
     _timing_wheel_class = OneBucketWheel
 
 
+class RefusalLosesBucket(TimerTaskList):
+    """A bucket that forgets the entry whose task the executor has refused."""
+
+    __slots__ = ()
+
+    def _take_back(self, entry: TimerTaskEntry) -> None:
+        """Forget the entry."""
+
+
+class RefusalLosesWheel(TimingWheel):
+    """A wheel of RefusalLosesBucket."""
+
+    __slots__ = ()
+    _bucket_class = RefusalLosesBucket
+
+
+class RefusalLosesTimer(SystemTimer):
+    """Kafka's flush: a refusal loses its task, and the rest of the bucket is in no queue."""
+
+    _timing_wheel_class = RefusalLosesWheel
+
+    def _add_timer_task_entry(self, entry: TimerTaskEntry) -> None:
+        if not self._timing_wheel.add(entry) and entry.timer_task.claim(entry):
+            self._task_executor.submit(entry.timer_task.run)
+
+    def _requeue(self, bucket: TimerTaskList) -> None:
+        """Leave the bucket in no queue."""
+
+
+class OneWokenQueue(DelayQueue):
+    """A queue whose close wakes one of the threads that wait."""
+
+    def close(self) -> None:
+        """End one wait."""
+        with self._lock:
+            self._closed = True
+            self._available.notify()
+
+
+class OneWokenTimer(SystemTimer):
+    """A timer with such a queue."""
+
+    _delay_queue_class = OneWokenQueue
+
+
+class EndingReaper(SystemTimerReaper):
+    """Kafka's reaper: any error of an advance ends it, and the timer goes on to take tasks."""
+
+    def _work(self) -> None:
+        try:
+            while True:
+                self._timer.advance_clock(WORK_TIMEOUT_MS)
+        except TimerClosedError:
+            return
+
+
+class CancelledExecutor(SingleThreadExecutor):
+    """An executor that `asyncio.CancelledError` ends: it takes later tasks, and runs none."""
+
+    def _work(self) -> None:
+        while (task := self._take()) is not None:
+            try:
+                task()
+            except (Exception, SystemExit):
+                _logger.exception("a task of %s raised; the next one runs", self._name)
+            del task
+
+
+class StartedForGoodExecutor(SingleThreadExecutor):
+    """An executor whose thread counts as started though its start has failed."""
+
+    def submit(self, task: Callable[[], None]) -> None:
+        """Queue `task`, and start the thread before the first one."""
+        with self._lock:
+            if self._shut_down:
+                raise RejectedExecutionError(f"{self._name} has been shut down")
+            self._tasks.append(task)
+            self._changed.notify_all()
+            if not self._started:
+                self._started = True
+                self._worker.start()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerBug(KnownBug):
-    """A defect of the timer, with the timer class and the bucket class that have it."""
+    """A defect of the timer, with the class that has it: timer, bucket, reaper or executor."""
 
     timer_class: type[SystemTimer] = SystemTimer
     bucket_class: type[TimerTaskList] = TimerTaskList
+    reaper_class: type[SystemTimerReaper] = SystemTimerReaper
+    executor_class: type[SingleThreadExecutor] = SingleThreadExecutor
 
     def variant(self) -> TimerVariant:
         """Return what `wheelproof fuzz` takes in the place of the reference's classes."""
@@ -327,5 +426,60 @@ BUGS: tuple[TimerBug, ...] = (
             Sight.DRIVEN,
             Sight.RECORDED,
         ),
+    ),
+    TimerBug(
+        id="refused-task-lost",
+        component="timer",
+        timer_class=RefusalLosesTimer,
+        trigger="the executor refuses a task while its bucket is flushed",
+        broken="a task that was not submitted expires at the next advance",
+        source="standard 6.2",
+        finders=(Finder.EXPLORE,),
+        unseen="it takes an executor that refuses, and that of a driver or a load takes every task",
+        alone="it takes an executor that refuses, and that of drawn calls takes every task",
+    ),
+    TimerBug(
+        id="reaper-ends-at-error",
+        component="timer",
+        reaper_class=EndingReaper,
+        trigger="an advance of the reaper raises",
+        broken="a task that is accepted afterwards expires",
+        source="standard 6.3",
+        finders=(Finder.EXPLORE,),
+        unseen="it takes an advance that raises, and those that are driven or recorded never do",
+        alone="it takes an advance that raises, and those that are drawn never do",
+    ),
+    TimerBug(
+        id="cancelled-error-ends-executor",
+        component="timer",
+        executor_class=CancelledExecutor,
+        trigger="a task raises asyncio.CancelledError, or another one of its kind",
+        broken="an executor that takes a task runs it",
+        source="standard 6.2",
+        finders=(Finder.EXPLORE,),
+        unseen="it takes a task that raises, and those that are driven or recorded never do",
+        alone="it takes a task that raises, and those that are drawn never do",
+    ),
+    TimerBug(
+        id="failed-start-counts",
+        component="timer",
+        executor_class=StartedForGoodExecutor,
+        trigger="the thread of the executor cannot be started at the first task",
+        broken="an executor that takes a task runs it",
+        source="standard 6.2",
+        finders=(Finder.EXPLORE,),
+        unseen="it takes a thread that does not start, which no driver brings about",
+        alone="it takes a thread that does not start, and those of drawn calls always do",
+    ),
+    TimerBug(
+        id="close-wakes-one",
+        component="timer",
+        timer_class=OneWokenTimer,
+        trigger="the timer is closed while two threads wait in an advance",
+        broken="every advance ends once the timer is closed",
+        source="standard 1.16",
+        finders=(Finder.EXPLORE,),
+        unseen="it takes two threads that wait in an advance, and a driver or a load has one",
+        alone="it takes two threads that wait in an advance, and a load has one",
     ),
 )

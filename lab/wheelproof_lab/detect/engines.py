@@ -28,7 +28,7 @@ from wheelproof_lab.detect.mutation.cells import NOTHING_THERE, End, Found
 from wheelproof_lab.detect.mutation.reached import Reached
 from wheelproof_lab.graph.all_comparisons import COMPARISONS
 from wheelproof_lab.prove.all_proofs import PROOFS
-from wheelproof_lab.worlds.all_programs import FAILING, PAIRS, PASSING
+from wheelproof_lab.worlds.all_programs import FAILING, FAULTS, PAIRS, PASSING
 from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs.record import record_history
 from wheelproof_spec.base.errors import WheelproofSpecError
@@ -145,11 +145,13 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
 def explored(task: Task) -> Found:
     """Explore the program made for the bug, then the programs of the component, in rounds.
 
-    After the first round, programs that have called the altered function come first.
+    The pairs, and the programs of which a call into the environment fails, are among them. After
+    the first round, programs that have called the altered function come first.
     """
     name = "" if task.bug is None else f"bug/{task.bug.id}"
     made = [one for one in FAILING[task.component] if one.name == name]
-    passing = [*PASSING[task.component], *PAIRS[task.component]]
+    of = task.component
+    passing = [*PASSING[of], *PAIRS[of], *FAULTS.get(of, ())]
     random.Random(task.seed).shuffle(passing)
     budget, runs, calling = task.budget(), 0, set[str]()
     for (engine, most), left in ((_MADE, made), *((round_, passing) for round_ in _ROUNDS)):

@@ -33,8 +33,11 @@ PAIRS: Mapping[str, Sequence[Program]] = {
 }
 """The programs of each component that let two operations meet; they have to pass."""
 FAULTS: Mapping[str, Sequence[Program]] = {
-    "timer": system_timer.faults_with(SystemTimer),
-    "purgatory": purgatory_programs.faults_with(DelayedOperationPurgatory),
+    "timer": (*system_timer.faults_with(SystemTimer), *timer.WORLD_FAULTS),
+    "purgatory": (
+        *purgatory_programs.faults_with(DelayedOperationPurgatory),
+        *purgatory.REAPER_FAULTS,
+    ),
     "buffer_pool": buffer_pool.faults_with(BufferPool),
     "accumulator": accumulator.faults_with(SurvivedAccumulator),
 }

@@ -79,7 +79,8 @@ class ProgramRow(Generic[BenchT_contra]):
     """One program: `before` are acts before the threads start, `threads` what each thread does.
 
     `idle` is what threads do that another thread starts, `check` the method that checks the end, if
-    that is not `check`, and `bugs` are the known bugs that the program shows.
+    that is not `check`. `bugs` are the known bugs that the program shows, `fault_bugs` those that
+    it shows in an environment of which one call fails.
     """
 
     summary: str
@@ -90,6 +91,7 @@ class ProgramRow(Generic[BenchT_contra]):
     idle: Mapping[str, Act[BenchT_contra]] = field(default_factory=dict[str, Act[BenchT_contra]])
     check: Callable[[BenchT_contra], None] | None = None
     bugs: tuple[str, ...] = ()
+    fault_bugs: tuple[str, ...] = ()
     spurious_wakeups: int = 0
 
 
@@ -196,6 +198,28 @@ def faults_of(
     passing, _ = programs_of(rows, build, kind, (), plain_fields=plain_fields)
     pairs = pairs_of(table, build, kind, plain_fields=plain_fields)
     return tuple(replace(program, name=f"fault/{program.name}") for program in (*passing, *pairs))
+
+
+def failing_with_faults(
+    rows: Mapping[str, RowT],
+    build: Callable[[RowT, KindT], Scenario],
+    faulty: Sequence[tuple[KnownBug, KindT]],
+    *,
+    plain_fields: Sequence[PlainField] = (),
+) -> tuple[Program, ...]:
+    """Return a program for each known bug that a row shows in an environment that fails."""
+    return tuple(
+        Program(
+            name=f"bug/{bug.id}",
+            summary=row.summary,
+            build=partial(build, row, kind),
+            settings=Settings(spurious_wakeups=row.spurious_wakeups),
+            plain_fields=plain_fields,
+        )
+        for bug, kind in faulty
+        for row in rows.values()
+        if bug.id in row.fault_bugs
+    )
 
 
 def _body(bench: BenchT, acts: Acts[BenchT]) -> Body:

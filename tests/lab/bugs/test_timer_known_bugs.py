@@ -16,6 +16,13 @@ from wheelproof_lab.bugs.timer import (
 
 _TAKE_ENTRY = Step("TimerTaskEntry.monitor", "__enter__")
 _SET_LIST = Step("TimerTaskEntry.list", "set")
+_IN_PROGRAMS = {
+    "reaper-ends-at-error",
+    "cancelled-error-ends-executor",
+    "failed-start-counts",
+    "close-wakes-one",
+}
+"""They need the thread of a reaper, of an executor or of a second advance: programs have it."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.scenario.__name__)
@@ -49,4 +56,5 @@ def test_two_lists_race_for_one_entry() -> None:
 
 def test_every_known_bug_of_the_timer_is_shown_here() -> None:
     shown = {case.bug_id for case in CASES} | {"entry-monitor-dropped"}
-    assert shown == {bug.id for bug in BUGS}
+    assert shown | _IN_PROGRAMS == {bug.id for bug in BUGS}
+    assert not shown & _IN_PROGRAMS

@@ -16,8 +16,10 @@ from wheelproof_explore.program import Program, Scenario
 from wheelproof_lab.bugs.buffer_pool import BUGS as POOL_BUGS
 from wheelproof_lab.bugs.known_bug import find_bug
 from wheelproof_lab.bugs.purgatory import BUGS as PURGATORY_BUGS
+from wheelproof_lab.bugs.timer import BUGS as TIMER_BUGS
 from wheelproof_lab.worlds.accumulator import programs as accumulator
 from wheelproof_lab.worlds.accumulator.bench import SurvivedAccumulator
+from wheelproof_lab.worlds.accumulator.programs import SurvivedCallbackEndsBatch
 from wheelproof_lab.worlds.all_programs import FAULTS
 from wheelproof_lab.worlds.buffer_pool import programs as buffer_pool
 from wheelproof_lab.worlds.making import discarding
@@ -87,11 +89,14 @@ class _EndsNothingOfAnError(SurvivedAccumulator):
     [
         system_timer.faults_with(_LosingTimer),
         system_timer.faults_with(_StrandsABucket),
+        system_timer.faults_with(find_bug(TIMER_BUGS, "refused-task-lost").timer_class),
         purgatory.faults_with(find_bug(PURGATORY_BUGS, "left-at-error").purgatory_class),
+        purgatory.faults_with(find_bug(PURGATORY_BUGS, "left-at-refusal").purgatory_class),
         buffer_pool.faults_with(find_bug(POOL_BUGS, "KAFKA-4840/no-refund").pool_class),
         accumulator.faults_with(_EndsNothingOfAnError),
+        accumulator.faults_with(SurvivedCallbackEndsBatch),
     ],
-    ids=["loses", "strands", "left-at-error", "no-refund", "memory"],
+    ids=["loses", "strands", "both", "left-at-error", "refused", "no-refund", "memory", "callback"],
 )
 def test_what_does_not_survive_a_fault_is_found(programs: tuple[Program, ...]) -> None:
     options = Options(max_runs=_MANY_RUNS, shrink=False)

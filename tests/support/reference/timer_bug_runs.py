@@ -1,10 +1,12 @@
 """Runs of the timer in a chosen order, one or more for each known bug, and what comes of them."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from support.reference.interleaving import MAKE, Interleaving, Step
 from support.reference.timer import NO_WAIT, Bench
+from wheelproof.errors import RejectedExecutionError
 from wheelproof.sync import DeferredExecutor, use_runtime, volatile
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
@@ -148,6 +150,28 @@ def cancel_between_test_and_submission(timer_class: type[SystemTimer]) -> object
         return cancelled, bench.run_submitted()
 
 
+class _RefusingExecutor(DeferredExecutor):
+    """A deferred executor that refuses the first task."""
+
+    _refused = False
+
+    def submit(self, task: Callable[[], None]) -> None:
+        if not self._refused:
+            self._refused = True
+            raise RejectedExecutionError("refused on purpose")
+        super().submit(task)
+
+
+def advance_over_a_refusal(timer_class: type[SystemTimer]) -> object:
+    """The executor refuses the first of two tasks that are due; the next advance begins there."""
+    bench = Bench(timer_class, executor=_RefusingExecutor())
+    bench.add("refused", 1)
+    bench.add("behind it", 1)
+    with suppress(RejectedExecutionError):
+        bench.advance_to(1)
+    return bench.advance(), bench.timer.size()
+
+
 def add_to_a_wheel_of_one_bucket(timer_class: type[SystemTimer]) -> object:
     """The task lies ahead, beyond every level's only bucket."""
     bench = Bench(timer_class, wheel_size=1)
@@ -203,6 +227,12 @@ CASES = (
         cancel_between_test_and_submission,
         broken=(True, ["task"]),
         right=(False, ["task"]),
+    ),
+    Case(
+        "refused-task-lost",
+        advance_over_a_refusal,
+        broken=(_NOTHING, 1),
+        right=(["refused", "behind it"], 0),
     ),
     Case("one-bucket", add_to_a_wheel_of_one_bucket, broken="no end", right=["ahead"]),
 )

@@ -170,6 +170,12 @@ class AccumulatorBench(Bench):
         """Close the accumulator."""
         self.accumulator.close()
 
+    def close_and_send(self) -> None:
+        """Close the accumulator, and send what is left; what comes afterwards is never sent."""
+        self.accumulator.close()
+        while self.accumulator.has_undrained():
+            self.send()
+
     def send_around(self, name: str) -> None:
         """Start an idle thread, send while it runs, and send again after it has ended."""
         self.idle[name].start()
@@ -257,6 +263,7 @@ class AccumulatorBench(Bench):
             partial(accumulator.reenqueue, batch, self.clock.now_ms),
             partial(accumulator.split_and_reenqueue, batch),
         )
+        assert batch not in accumulator.in_flight(), "answered, and still in flight"
         self._answered.append(batch)
 
     def send_in_order(self) -> None:

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from wheelproof.producer import RecordAccumulator
 from wheelproof_explore.program import Faults, Program, Scenario
-from wheelproof_lab.bugs.accumulator import BUGS
+from wheelproof_lab.bugs.accumulator import BUGS, CallbackEndsBatchAccumulator
+from wheelproof_lab.bugs.known_bug import find_bug
 from wheelproof_lab.worlds.accumulator.bench import AccumulatorBench, SurvivedAccumulator
 from wheelproof_lab.worlds.tables import (
     Pairs,
     ProgramRow,
     act,
+    failing_with_faults,
     faults_of,
     pairs_of,
     programs_of,
@@ -45,6 +47,7 @@ _ROWS: Mapping[str, AccumulatorRow] = {
     ),
     "accumulator-append-drain": AccumulatorRow(
         summary="A record is appended to a batch that the sender is taking.",
+        fault_bugs=("callback-ends-batch",),
         batches=2,
         before=(act(AccumulatorBench.append, "a"),),
         threads={"append": act(AccumulatorBench.append, "b"), "sender": act(AccumulatorBench.send)},
@@ -145,6 +148,19 @@ _ROWS: Mapping[str, AccumulatorRow] = {
         batches=1,
         before=(act(AccumulatorBench.append, "a"), act(AccumulatorBench.append, "b")),
         threads={"append": act(AccumulatorBench.append, "c"), "close": act(AccumulatorBench.close)},
+    ),
+    "accumulator-append-close-send": AccumulatorRow(
+        summary=(
+            "The sender closes the accumulator and sends what is left while a record is appended: "
+            "refused, or sent."
+        ),
+        batches=1,
+        threads={
+            "append": act(AccumulatorBench.append, "a"),
+            "sender": act(AccumulatorBench.close_and_send),
+        },
+        check=AccumulatorBench.check_ended,
+        bugs=("closed-unseen",),
     ),
     "accumulator-flush-send": AccumulatorRow(
         summary=(
@@ -278,6 +294,7 @@ _ROWS: Mapping[str, AccumulatorRow] = {
     ),
     "accumulator-flush-again": AccumulatorRow(
         summary="A flush waits for a batch that is sent a second time.",
+        bugs=("retried-in-flight",),
         moving=True,
         batches=1,
         before=(act(AccumulatorBench.append, "a"),),
@@ -365,7 +382,7 @@ def _build(row: AccumulatorRow, accumulator_class: type[RecordAccumulator]) -> S
 
 _SOUND: type[RecordAccumulator] = RecordAccumulator
 
-PROGRAMS, FAILING = programs_of(
+PROGRAMS, _FAILING = programs_of(
     _ROWS, _build, _SOUND, [(bug, bug.accumulator_class) for bug in BUGS]
 )
 PAIRS = pairs_of(_PAIRS, _build, _SOUND)
@@ -375,6 +392,20 @@ def _build_with_faults(row: AccumulatorRow, accumulator_class: type[RecordAccumu
     faults = Faults()
     bench = AccumulatorBench(accumulator_class, row.batches, moving=row.moving, faults=faults)
     return scenario_of(row, bench)
+
+
+class SurvivedCallbackEndsBatch(SurvivedAccumulator, CallbackEndsBatchAccumulator):
+    """An accumulator that has the defect, and callers who go on."""
+
+
+FAILING = (
+    *_FAILING,
+    *failing_with_faults(
+        _ROWS,
+        _build_with_faults,
+        [(find_bug(BUGS, "callback-ends-batch"), SurvivedCallbackEndsBatch)],
+    ),
+)
 
 
 def faults_with(accumulator_class: type[SurvivedAccumulator]) -> tuple[Program, ...]:

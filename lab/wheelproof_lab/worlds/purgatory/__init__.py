@@ -2,7 +2,12 @@
 
 from wheelproof_explore.program import Program
 from wheelproof_lab.worlds.purgatory.completion import COMPLETION, FAILING_COMPLETION
-from wheelproof_lab.worlds.purgatory.on_timer import LEFT_IN_TIMER, ON_TIMER
+from wheelproof_lab.worlds.purgatory.on_timer import (
+    FAILING_REAPER,
+    LEFT_IN_TIMER,
+    ON_TIMER,
+    REAPER_FAULTS,
+)
 from wheelproof_lab.worlds.purgatory.programs import (
     FAILING_PURGATORY,
     PAIRS,
@@ -19,8 +24,9 @@ FAILING: tuple[Program, ...] = (
     *FAILING_COMPLETION,
     *FAILING_PURGATORY,
     *FAILING_USERS,
+    FAILING_REAPER,
     EXCLUSIVE_EXPIRY,
     LEFT_IN_TIMER,
 )
 
-__all__ = ["FAILING", "PAIRS", "PROGRAMS"]
+__all__ = ["FAILING", "PAIRS", "PROGRAMS", "REAPER_FAULTS"]

@@ -16,9 +16,14 @@ from wheelproof.timer import SystemTimer, Timer
 from wheelproof.units import Millis
 from wheelproof_explore.program import Action, Program, Scenario
 from wheelproof_explore.runtime.runtime import ControlledRuntime
+from wheelproof_lab.bugs.purgatory_variants import EndingReaperPurgatory
 from wheelproof_lab.worlds.making import program
 from wheelproof_lab.worlds.timer.system_timer import StandingClock
-from wheelproof_lab.worlds.timer.world import closed_by_a_task, closed_in_a_pass
+from wheelproof_lab.worlds.timer.world import (
+    closed_by_a_task,
+    closed_in_a_pass,
+    failed_in_a_pass,
+)
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, Tick
 from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.history.lines import HISTORY, HistoryEnd, HistoryHeader
@@ -167,8 +172,8 @@ def nothing_stays_in_the_timer() -> Scenario:
     )
 
 
-def _reaping(timer: Timer) -> Action:
-    return AnyPurgatory("reaped", timer, shards=1).shutdown
+def _reaping(timer: Timer, purgatory_class: type[AnyPurgatory] = AnyPurgatory) -> Action:
+    return purgatory_class("reaped", timer, shards=1).shutdown
 
 
 def _against_advance(call: Callable[[RecordedWorld], None]) -> Scenario:
@@ -189,3 +194,12 @@ ON_TIMER: tuple[Program, ...] = (
 )
 LEFT_IN_TIMER = program("purgatory-timer-nothing-stays", nothing_stays_in_the_timer)
 """A program that must fail: rule 1.11 does not promise its check (docs/findings.md)."""
+
+REAPER_FAULTS: tuple[Program, ...] = (
+    program("fault/purgatory-reaper-pass", partial(failed_in_a_pass, _reaping)),
+)
+"""Programs in an environment of which one call may fail; they have to pass."""
+FAILING_REAPER = program(
+    "bug/reaper-ends-at-error/purgatory",
+    partial(failed_in_a_pass, partial(_reaping, purgatory_class=EndingReaperPurgatory)),
+)

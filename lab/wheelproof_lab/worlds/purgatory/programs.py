@@ -13,6 +13,7 @@ from wheelproof_lab.worlds.tables import (
     Pairs,
     ProgramRow,
     act,
+    failing_with_faults,
     faults_of,
     pairs_of,
     programs_of,
@@ -41,6 +42,7 @@ _ROWS: Mapping[str, PurgatoryRow] = {
             "trigger": act(PurgatoryWorld.trigger, "key"),
         },
         bugs=("timeout-half-added", "tail-not-tested"),
+        fault_bugs=("left-at-refusal",),
     ),
     "purgatory-watch-two-triggers": PurgatoryRow(
         summary="An operation of two keys is handed in while both of them are triggered.",
@@ -337,7 +339,7 @@ def _classes(bug: PurgatoryBug) -> Classes:
     return bug.purgatory_class, _OF_OPERATIONS.get(bug.id, FlagOperation)
 
 
-PURGATORY, FAILING_PURGATORY = programs_of(
+PURGATORY, _FAILING_PURGATORY = programs_of(
     _ROWS,
     _build,
     _SOUND,
@@ -349,6 +351,12 @@ PAIRS = pairs_of(_PAIRS, _build, _SOUND)
 def _build_with_faults(row: PurgatoryRow, purgatory_class: type[AnyPurgatory]) -> Scenario:
     world = FaultyWorld(purgatory_class, row.purge_interval, timer_enabled=row.timer_enabled)
     return scenario_of(replace(row, check=None), world)
+
+
+FAILING_PURGATORY = (
+    *_FAILING_PURGATORY,
+    *failing_with_faults(_ROWS, _build_with_faults, [(bug, bug.purgatory_class) for bug in BUGS]),
+)
 
 
 def faults_with(purgatory_class: type[AnyPurgatory]) -> tuple[Program, ...]:

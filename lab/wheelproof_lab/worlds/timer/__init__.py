@@ -12,10 +12,14 @@ from wheelproof_lab.worlds.timer.system_timer import (
     PAIRS,
     SYSTEM_TIMER,
 )
-from wheelproof_lab.worlds.timer.world import TIMER_WORLD
+from wheelproof_lab.worlds.timer.world import FAILING_WORLD, TIMER_WORLD, WORLD_FAULTS
 
 PROGRAMS: tuple[Program, ...] = (*ENTRY_MIGRATION, *SYSTEM_TIMER, *TIMER_WORLD, *LINEARIZABLE)
-BUG_PROGRAMS: tuple[Program, ...] = (*FAILING_ENTRY_MIGRATION, *FAILING_SYSTEM_TIMER)
+BUG_PROGRAMS: tuple[Program, ...] = (
+    *FAILING_ENTRY_MIGRATION,
+    *FAILING_SYSTEM_TIMER,
+    *FAILING_WORLD,
+)
 """A program for each known bug that the checker finds."""
 FAILING: tuple[Program, ...] = (*NOT_LINEARIZABLE, *BUG_PROGRAMS)
 GRAPH_PROGRAMS: tuple[Program, ...] = TIMER_FOR_EVER
@@ -28,4 +32,5 @@ __all__ = [
     "GRAPH_PROGRAMS",
     "PAIRS",
     "PROGRAMS",
+    "WORLD_FAULTS",
 ]

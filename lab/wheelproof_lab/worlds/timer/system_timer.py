@@ -25,6 +25,7 @@ from wheelproof_lab.worlds.tables import (
     Pairs,
     ProgramRow,
     act,
+    failing_with_faults,
     faults_of,
     pairs_of,
     programs_of,
@@ -276,6 +277,7 @@ _ROWS: Mapping[str, ProgramRow[TimerBench]] = {
     ),
     "timer-two-advances": ProgramRow(
         summary="Two threads advance a timer in which two buckets are due.",
+        fault_bugs=("refused-task-lost",),
         before=(act(TimerBench.task, 1), act(TimerBench.task, 3), act(TimerBench.at, 3)),
         threads={"advance 1": act(TimerBench.advance), "advance 2": act(TimerBench.advance)},
     ),
@@ -351,7 +353,16 @@ def timer_programs(
     )
 
 
-SYSTEM_TIMER, FAILING_SYSTEM_TIMER = timer_programs(SystemTimer, BUGS)
+SYSTEM_TIMER, _FAILING_SYSTEM_TIMER = timer_programs(SystemTimer, BUGS)
+FAILING_SYSTEM_TIMER = (
+    *_FAILING_SYSTEM_TIMER,
+    *failing_with_faults(
+        _ROWS,
+        _build_with_faults,
+        [(bug, bug.timer_class) for bug in BUGS],
+        plain_fields=CLOCK_OF_A_WHEEL,
+    ),
+)
 PAIRS = pairs_of(_PAIRS, _build, SystemTimer, plain_fields=CLOCK_OF_A_WHEEL)
 
 

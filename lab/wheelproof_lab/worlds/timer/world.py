@@ -1,21 +1,26 @@
 """The timer in its environment: moving clocks, waits, the reaper, and the executor's thread."""
 
+from asyncio import CancelledError
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 from wheelproof import sync
 from wheelproof.clock import ManualClock
 from wheelproof.errors import RejectedExecutionError, TimerClosedError
 from wheelproof.sync import DeferredExecutor
+from wheelproof.sync.single_thread_executor import SingleThreadExecutor
 from wheelproof.timer import SystemTimer, SystemTimerReaper, Timer, TimerTask
 from wheelproof.units import Millis
 from wheelproof_explore.program import (
     Action,
+    Faults,
     Program,
     Scenario,
     Settings,
     TimeMode,
 )
+from wheelproof_lab.bugs.timer import BUGS, OneWokenTimer
 from wheelproof_lab.worlds.making import program
 from wheelproof_lab.worlds.timer.entry_migration import IdleTask
 from wheelproof_lab.worlds.timer.system_timer import TimerBench
@@ -134,6 +139,18 @@ def close_against_wait() -> Scenario:
     return Scenario(threads={"advance": advance, "close": timer.close})
 
 
+def close_against_two_waits(timer_class: type[SystemTimer]) -> Scenario:
+    """A timer is closed while two threads wait in an advance: both waits end."""
+    _, _, timer = _manual(timer_class)
+
+    def advance() -> None:
+        with suppress(TimerClosedError):
+            timer.advance_clock(Millis(_LATER_MS))
+
+    threads = {"advance": advance, "advance too": advance, "close": timer.close}
+    return Scenario(threads=threads)
+
+
 def reaper() -> Scenario:
     """A reaper's task becomes due, and the reaper is closed: the reaper's thread ends."""
     clock, executor, timer = _manual()
@@ -174,8 +191,10 @@ class _OnePass(Timer):
             raise TimerClosedError("closed")
         self._passes += 1
         self.under_way.set(True)
-        self.in_a_pass()
-        self.under_way.set(False)
+        try:
+            self.in_a_pass()
+        finally:
+            self.under_way.set(False)
         return False
 
     def size(self) -> int:
@@ -191,12 +210,17 @@ class _OnePass(Timer):
         self.under_way.get()
 
 
-def closed_in_a_pass(reaping: Callable[[Timer], Action]) -> Scenario:
+def closed_in_a_pass(
+    reaping: Callable[[Timer], Action], in_a_pass: Action | None = None
+) -> Scenario:
     """A reaper is closed while its thread makes a pass: the pass is over when close returns.
 
-    `reaping` makes a reaper for a timer, and returns the action that closes the reaper.
+    `reaping` makes a reaper for a timer, and returns the action that closes the reaper; `in_a_pass`
+    is what the first pass does, if that is not nothing.
     """
     timer = _OnePass()
+    if in_a_pass is not None:
+        timer.in_a_pass = in_a_pass
     close_reaper = reaping(timer)
 
     def close() -> None:
@@ -207,6 +231,12 @@ def closed_in_a_pass(reaping: Callable[[Timer], Action]) -> Scenario:
     return Scenario(threads={"close": close, "look": timer.look})
 
 
+def failed_in_a_pass(reaping: Callable[[Timer], Action]) -> Scenario:
+    """A pass of a reaper raises: the reaper makes the next one, and ends once it is closed."""
+    fail = partial(Faults().may_fail, "advance_clock", RejectedExecutionError, CancelledError)
+    return closed_in_a_pass(reaping, fail)
+
+
 def closed_by_a_task(reaping: Callable[[Timer], Action]) -> Scenario:
     """A task closes its reaper on the reaper's own thread, which does not wait for itself."""
     timer = _OnePass()
@@ -214,8 +244,8 @@ def closed_by_a_task(reaping: Callable[[Timer], Action]) -> Scenario:
     return Scenario(threads={"look": timer.look})
 
 
-def _reaping(timer: Timer) -> Action:
-    return SystemTimerReaper("reaper", timer).close
+def _reaping(timer: Timer, reaper_class: type[SystemTimerReaper] = SystemTimerReaper) -> Action:
+    return reaper_class("reaper", timer).close
 
 
 def executor_against_close() -> Scenario:
@@ -242,15 +272,92 @@ def executor_against_close() -> Scenario:
     return Scenario(threads={"add and close": add_and_close, "add": add}, check=check)
 
 
+class _RaisingTask(_ExecutorTask):
+    """A task that raises now and then, once it has run."""
+
+    __slots__ = ("_faults",)
+
+    def __init__(self, faults: Faults) -> None:
+        super().__init__(0)
+        self._faults = faults
+
+    def run(self) -> None:
+        super().run()
+        self._faults.may_fail("run", ValueError, SystemExit, CancelledError)
+
+
+class _ThreadThatMayFail:
+    """A thread that cannot be started now and then."""
+
+    def __init__(self, thread: sync.Thread, faults: Faults) -> None:
+        self.start = faults.wrap(thread.start, RuntimeError, name="start")
+        self.join = thread.join
+        self.interrupt = thread.interrupt
+        self.is_current = thread.is_current
+
+
+class _ShortOfThreads:
+    """A runtime whose threads cannot be started now and then."""
+
+    def __init__(self, runtime: sync.Runtime, faults: Faults) -> None:
+        self._threads = runtime.thread
+        self._faults = faults
+        self.monitor = runtime.monitor
+        self.lock = runtime.lock
+        self.condition = runtime.condition
+        self.read_write_lock = runtime.read_write_lock
+        self.volatile = runtime.volatile
+        self.atomic_reference = runtime.atomic_reference
+        self.atomic_integer = runtime.atomic_integer
+        self.monotonic_ms = runtime.monotonic_ms
+
+    def thread(self, target: Action, name: str) -> sync.Thread:
+        """Return a new thread."""
+        return _ThreadThatMayFail(self._threads(target, name), self._faults)
+
+
+def executor_with_faults(executor_class: type[SingleThreadExecutor]) -> Scenario:
+    """A task raises, or the executor's thread does not start: what the timer accepted runs."""
+    faults = Faults()
+    runtime = _ShortOfThreads(sync.current_runtime(), faults)
+    timer = SystemTimer(
+        "explored",
+        tick_ms=1,
+        wheel_size=2,
+        start_ms=0,
+        executor=executor_class(runtime, "executor"),
+    )
+    tasks = [_RaisingTask(faults), _RaisingTask(faults)]
+    accepted: list[_RaisingTask] = []
+
+    def add_both_and_close() -> None:
+        for task in tasks:
+            try:
+                timer.add(task)
+            except RuntimeError:
+                continue
+            accepted.append(task)
+        timer.close()
+
+    def check() -> None:
+        for task in tasks:
+            runs = task.runs.get()
+            assert runs == accepted.count(task), f"ran {runs} times, accepted is {task in accepted}"
+
+    return Scenario(threads={"add and close": add_both_and_close}, check=check)
+
+
 def close_by_a_task() -> Scenario:
     """A task closes its own timer on the executor's thread, which does not wait for itself."""
     timer = SystemTimer("explored", tick_ms=1, wheel_size=2, start_ms=0)
     return Scenario(threads={"add": partial(timer.add, _Closer(timer))})
 
 
-def _manual() -> tuple[ManualClock, DeferredExecutor, SystemTimer]:
+def _manual(
+    timer_class: type[SystemTimer] = SystemTimer,
+) -> tuple[ManualClock, DeferredExecutor, SystemTimer]:
     clock, executor = ManualClock(0), DeferredExecutor()
-    timer = SystemTimer(
+    timer = timer_class(
         "explored", tick_ms=1, wheel_size=2, start_ms=0, clock=clock, executor=executor
     )
     return clock, executor, timer
@@ -262,6 +369,7 @@ TIMER_WORLD: tuple[Program, ...] = (
     program("timer-wait-clock", wait_for_the_clock),
     program("timer-wait-add", wait_for_an_add),
     program("timer-wait-close", close_against_wait),
+    program("timer-two-waits-close", partial(close_against_two_waits, SystemTimer)),
     program("timer-reaper", reaper),
     program("timer-reaper-pass", partial(closed_in_a_pass, _reaping)),
     program("timer-reaper-own", partial(closed_by_a_task, _reaping)),
@@ -269,3 +377,26 @@ TIMER_WORLD: tuple[Program, ...] = (
     program("timer-executor-close", executor_against_close, _LAZY),
     program("timer-close-by-task", close_by_a_task),
 )
+
+WORLD_FAULTS: tuple[Program, ...] = (
+    program("fault/timer-reaper-pass", partial(failed_in_a_pass, _reaping)),
+    program("fault/timer-executor", partial(executor_with_faults, SingleThreadExecutor), _LAZY),
+)
+"""Programs in an environment of which one call may fail; they have to pass."""
+FAILING_WORLD: tuple[Program, ...] = (
+    program("bug/close-wakes-one", partial(close_against_two_waits, OneWokenTimer)),
+    *(
+        program(
+            f"bug/{bug.id}",
+            partial(failed_in_a_pass, partial(_reaping, reaper_class=bug.reaper_class)),
+        )
+        for bug in BUGS
+        if bug.reaper_class is not SystemTimerReaper
+    ),
+    *(
+        program(f"bug/{bug.id}", partial(executor_with_faults, bug.executor_class), _LAZY)
+        for bug in BUGS
+        if bug.executor_class is not SingleThreadExecutor
+    ),
+)
+"""Programs that show known bugs of a close, of a reaper and of an executor."""
