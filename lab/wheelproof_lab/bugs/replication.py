@@ -1,6 +1,7 @@
 """Variants of the replica manager, each with one real defect."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -51,6 +52,79 @@ class EpochBlindManager(ReplicaManager):
     """A manager that acknowledges an offset, even if another record stands there."""
 
     _partition_class: ClassVar[type[Partition]] = EpochBlindPartition
+
+
+class LockedCallbacksManager(ReplicaManager):
+    """Requests are answered under the lock for changes of roles, which their callbacks may need."""
+
+    def become_leader(
+        self,
+        topic_partition: TopicPartition,
+        leader_epoch: int,
+        *,
+        replica_ids: Collection[int],
+        in_sync_ids: Collection[int],
+    ) -> None:
+        """Lead a partition."""
+        with self._state_change:
+            super().become_leader(
+                topic_partition, leader_epoch, replica_ids=replica_ids, in_sync_ids=in_sync_ids
+            )
+
+    def become_follower(
+        self, topic_partition: TopicPartition, leader_epoch: int, leader_id: int
+    ) -> None:
+        """Follow another leader."""
+        with self._state_change:
+            super().become_follower(topic_partition, leader_epoch, leader_id)
+
+    def stop_replica(self, topic_partition: TopicPartition) -> None:
+        """Forget a partition."""
+        with self._state_change:
+            super().stop_replica(topic_partition)
+
+
+class UnlockedStopManager(ReplicaManager):
+    """A replica is stopped without the lock that guards the map of partitions."""
+
+    def stop_replica(self, topic_partition: TopicPartition) -> None:
+        """Forget a partition."""
+        self._partitions.remove(topic_partition)
+        self._complete_delayed([topic_partition])
+
+
+class TwoStepShrinkPartition(Partition):
+    """Who has fallen behind is decided under the read side of the lock, and dropped later."""
+
+    def maybe_shrink_in_sync(self) -> bool:
+        """Drop replicas that had not caught up for too long."""
+        with self._lock.read:
+            if not self._is_leader():
+                return False
+            behind = {
+                replica.broker_id
+                for replica in self._remote_replicas.values()
+                if replica.broker_id in self._in_sync and not self._is_caught_up(replica)
+            }
+        with self._lock.write:
+            self._in_sync -= behind
+            return bool(behind) and self._maybe_increment_high_watermark()
+
+
+class TwoStepShrinkManager(ReplicaManager):
+    """A manager of such partitions."""
+
+    _partition_class: ClassVar[type[Partition]] = TwoStepShrinkPartition
+
+
+class UncheckedAfterErrorManager(ReplicaManager):
+    """No check follows an append whose callback raises."""
+
+    def _complete_after_append(
+        self, results: Mapping[TopicPartition, PartitionAppendResult]
+    ) -> None:
+        if sys.exception() is None:
+            super()._complete_after_append(results)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,5 +188,52 @@ BUGS: tuple[ReplicationBug, ...] = (
         ),
         models=("MCProduceFetch_epoch_blind",),
         seen=(Sight.RECORDED,),
+    ),
+    ReplicationBug(
+        id="callback-under-lock",
+        component="replication",
+        manager_class=LockedCallbacksManager,
+        trigger=(
+            "a callback stops a replica while another thread, which stops one as well, waits for "
+            "the callback's request"
+        ),
+        broken="no deadlock",
+        source="standard 6.4",
+        finders=(Finder.EXPLORE,),
+        unseen="it takes a callback that changes a role, and those driven or recorded never do",
+        alone="it takes a callback that changes a role, and those that are drawn never do",
+    ),
+    ReplicationBug(
+        id="unlocked-stop",
+        component="replication",
+        manager_class=UnlockedStopManager,
+        trigger="a replica is stopped while the broker begins to lead another partition",
+        broken="a broker has the partitions that it was given, and no others",
+        source="standard 5.4",
+        finders=(Finder.EXPLORE,),
+        unseen="a load stops no replica, and changes the role of one partition at a time",
+        alone="it takes a replica that is stopped during a call, and a load stops none",
+    ),
+    ReplicationBug(
+        id="two-step-shrink",
+        component="replication",
+        manager_class=TwoStepShrinkManager,
+        trigger="the broker leads anew between the decision to drop a replica and the drop",
+        broken="a replica that the new epoch says is in sync, and is not behind, stays in sync",
+        source="standard 5.5",
+        finders=(Finder.EXPLORE,),
+        unseen="during a shrink a judge takes every follower for one that may be dropped",
+        alone="it takes a shrink under way as the leader changes, and drawn calls have one thread",
+    ),
+    ReplicationBug(
+        id="unchecked-after-error",
+        component="replication",
+        manager_class=UncheckedAfterErrorManager,
+        trigger="the callback of a produce request raises while a fetch waits for its record",
+        broken="a fetch with enough bytes is answered",
+        source="standard 5.3",
+        finders=(Finder.EXPLORE,),
+        unseen="it takes a callback that raises, and those that are driven or recorded never do",
+        alone="it takes a callback that raises, and those that are drawn never do",
     ),
 )

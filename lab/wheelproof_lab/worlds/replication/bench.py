@@ -4,6 +4,7 @@ TLA+: ProduceFetch.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import cast
 
@@ -41,6 +42,9 @@ _NOW = Millis(0)
 _SOME_TIME = Millis(10)
 _ENOUGH_BYTES = 10_000
 _PARTITION = TopicPartition("topic", 0)
+_ANOTHER = TopicPartition("topic", 1)
+_BEHIND_MS = 2
+"""Longer than a replica may be behind."""
 _RECORD = b"r"
 _OTHER_RECORD = b"o"
 
@@ -58,12 +62,13 @@ class Broker(Bench):
         )
         super().__init__()
         self.produces, self.fetches = produces, fetches
+        self._clock = ManualClock()
         self._make = partial(
             manager_class,
             _BROKER,
             produce_purgatory=produces,
             fetch_purgatory=fetches,
-            clock=ManualClock(),
+            clock=self._clock,
         )
         self.manager = self._make(segment_bytes=len(_RECORD), replica_lag_time_max_ms=Millis(1))
         self.lead(0, _FOLLOWER)
@@ -92,6 +97,35 @@ class Broker(Bench):
             timeout_ms=timeout_ms,
             required_acks=acks,
             entries={_PARTITION: [record]},
+            callback=answer,
+        )
+
+    def produce_and_raise(self) -> None:
+        """Append one record; the callback raises."""
+
+        def answer(responses: object) -> None:
+            raise ValueError(responses)
+
+        with suppress(ValueError):
+            self.manager.append_records(
+                timeout_ms=_SOME_TIME,
+                required_acks=1,
+                entries={_PARTITION: [_RECORD]},
+                callback=answer,
+            )
+
+    def produce_and_stop_another(self) -> None:
+        """Append one record; the callback stops the replica of another partition."""
+
+        def answer(responses: Mapping[TopicPartition, PartitionProduceResponse]) -> None:
+            self.produced.append(responses[_PARTITION])
+            self.manager.stop_replica(_ANOTHER)
+
+        self._asked += 1
+        self.manager.append_records(
+            timeout_ms=_SOME_TIME,
+            required_acks=ALL_ACKS,
+            entries={_PARTITION: [_RECORD]},
             callback=answer,
         )
 
@@ -134,6 +168,14 @@ class Broker(Bench):
         self.stop()
         self.lead(epoch)
         self.produce(_OTHER_RECORD, acks=1)
+
+    def lead_another(self) -> None:
+        """Lead another partition, alone."""
+        self.manager.become_leader(_ANOTHER, 0, replica_ids=[_BROKER], in_sync_ids=[_BROKER])
+
+    def fall_behind(self) -> None:
+        """Let so much time pass that the follower, which has not fetched, is behind."""
+        self._clock.advance(_BEHIND_MS)
 
     def fill(self) -> None:
         """Write some records, each in a segment of its own."""
@@ -204,6 +246,25 @@ class Broker(Bench):
             purgatory.purge_completed()
             left = (purgatory.watched(), purgatory.num_keys(), purgatory.num_delayed())
             assert left == (0, 0, 0), f"watches, keys and time-outs left: {left}"
+
+    def check_both_stopped(self) -> None:
+        """Raise unless the produce request was answered once, and both replicas are stopped."""
+        assert len(self.produced) == 1, f"answered {len(self.produced)} times"
+        left = [key for key in (_PARTITION, _ANOTHER) if self.manager.partition(key)]
+        assert not left, f"stopped, and still there: {left}"
+
+    def check_one_stopped(self) -> None:
+        """Raise unless the one replica is stopped, and the broker leads the other partition."""
+        assert self.manager.partition(_PARTITION) is None, "stopped, and still there"
+        assert self.manager.partition(_ANOTHER) is not None, "led, and not there"
+
+    def check_consumed(self) -> None:
+        """Raise unless the consumer's fetch was answered."""
+        assert len(self.fetched) == 1, f"fetched {len(self.fetched)} times"
+
+    def check_in_sync_again(self) -> None:
+        """Raise unless the follower is in sync, as the new epoch says."""
+        assert self._in_sync() == [_BROKER, _FOLLOWER], f"in sync are {self._in_sync()}"
 
     def check_answered_if_replicated(self) -> None:
         """Raise unless the produce was answered exactly if the record is replicated."""

@@ -114,6 +114,42 @@ _ROWS: Mapping[str, ProgramRow[Broker]] = {
         },
         check=Broker.check_told_by_its_leader,
     ),
+    "callback-stops-another": ProgramRow(
+        summary=(
+            "The answer of a produce request stops another replica while its own one is stopped: "
+            "nobody waits for ever."
+        ),
+        before=(act(Broker.lead_another), act(Broker.produce_and_stop_another)),
+        threads={"follower": act(Broker.replicate, 1), "leader": act(Broker.stop)},
+        check=Broker.check_both_stopped,
+        bugs=("callback-under-lock",),
+    ),
+    "stop-and-lead-another": ProgramRow(
+        summary="A replica is stopped while the broker begins to lead another partition.",
+        threads={"stop": act(Broker.stop), "leader": act(Broker.lead_another)},
+        check=Broker.check_one_stopped,
+        bugs=("unlocked-stop",),
+    ),
+    "shrink-and-lead-again": ProgramRow(
+        summary=(
+            "A follower is to be dropped as the broker leads again, in an epoch in which it is in "
+            "sync."
+        ),
+        before=(act(Broker.produce), act(Broker.fall_behind)),
+        threads={"shrink": act(Broker.shrink), "leader": act(Broker.lead, 1, 2)},
+        check=Broker.check_in_sync_again,
+        bugs=("two-step-shrink",),
+    ),
+    "callback-raises-and-consume": ProgramRow(
+        summary=(
+            "A consumer's fetch is handed in while its record is appended, by a request whose "
+            "callback raises."
+        ),
+        before=(act(Broker.lead, 1),),
+        threads={"produce": act(Broker.produce_and_raise), "consume": act(Broker.consume)},
+        check=Broker.check_consumed,
+        bugs=("unchecked-after-error",),
+    ),
 }
 
 # Every two public methods of the broker against each other; `each` is what a thread may do.
