@@ -135,7 +135,7 @@ _ROWS: Mapping[str, ProgramRow[Broker]] = {
             "A follower is to be dropped as the broker leads again, in an epoch in which it is in "
             "sync."
         ),
-        before=(act(Broker.produce), act(Broker.fall_behind)),
+        before=(act(Broker.fill), act(Broker.fall_behind)),
         threads={"shrink": act(Broker.shrink), "leader": act(Broker.lead, 1, 2)},
         check=Broker.check_in_sync_again,
         bugs=("two-step-shrink",),
