@@ -14,7 +14,14 @@ from zlib import crc32
 from wheelproof_explore.failures.places import call_stack
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.fields.plain_fields import FieldAccess
-from wheelproof_explore.instrument.outside import CONTAINERS, Part, has_model, looked_into, opened
+from wheelproof_explore.instrument.outside import (
+    CONTAINERS,
+    Part,
+    exposed,
+    has_model,
+    looked_into,
+    opened,
+)
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.accesses import Accesses, reading, writing
 from wheelproof_explore.runtime.model import ModelThread
@@ -77,8 +84,6 @@ class Seeing:
         self.modules: frozenset[str] = frozenset()
         self.functions: Sequence[FunctionType] = ()
         """The functions whose code is replaced, as those modules had them at first."""
-        self.exposed: set[type] = set()
-        """The classes of objects whose `__dict__` a run has taken."""
         self.exposed_classes: set[type] = set()
         """The classes whose own `__dict__` a run has taken."""
         self.written: dict[str, frozenset[str]] = {}
@@ -90,6 +95,7 @@ class Seeing:
         self.lost: dict[str, None] = {}
         """What runs called and nobody could look into, in the order of the calls."""
         opened.clear()
+        exposed.clear()
 
     def access(self, instance: object, name: str, key: str, *, write: bool) -> Accesses:
         """Log an access by the running thread, or make it a step and return what that accesses."""
@@ -225,7 +231,7 @@ class Seeing:
         """
         is_class = issubclass(type(value), type)
         kind = cast("type[object]", value if is_class else type(value))
-        exposed = self.exposed_classes if is_class else self.exposed
+        taken = self.exposed_classes if is_class else exposed
         runtime = running()
         if runtime is None or not self.active:
             return
@@ -235,9 +241,9 @@ class Seeing:
         if looked_into(kind, "__dict__") is not None:
             self.blind[f"what changes the __dict__ of a {kind.__name__}"] = None
             return
-        if not getattr(sys.modules.get(kind.__module__), "__file__", None) or kind in exposed:
+        if not getattr(sys.modules.get(kind.__module__), "__file__", None) or kind in taken:
             return
-        exposed.add(kind)
+        taken.add(kind)
         _explore_anew(runtime, f"takes __dict__ of {kind}")
 
     def look_into(self, owner: type, name: str) -> None:

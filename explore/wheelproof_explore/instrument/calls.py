@@ -51,6 +51,11 @@ _STARTING = frozenset((
     "call_at", "call_later", "call_soon", "call_soon_threadsafe", "map", "run_in_executor",
     "submit", "to_thread",
 ))  # fmt: skip
+_LOOKING_BY_METHODS = frozenset((
+    "_collections_abc", "abc", "builtins", "collections.abc", "contextlib", "enum", "numbers",
+    "typing",
+))  # fmt: skip
+"""Modules of classes whose special methods look at an object by its other methods alone."""
 _MADE_BY_GENERATOR = cast("type", vars(contextlib)["_GeneratorContextManager"])
 _Named = Mapping[str, object]
 _CACHE_OF = "cache of "
@@ -367,7 +372,7 @@ class Calls:
         return all(
             id(member.__code__) in self._seeing.known
             for one in kind.__mro__
-            if not _is_library(one)
+            if one.__module__ not in _LOOKING_BY_METHODS
             for name, member in list(vars(one).items())
             if type(member) is FunctionType and name.startswith("__") and name not in _MAKING
         )

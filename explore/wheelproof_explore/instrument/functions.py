@@ -34,6 +34,9 @@ from wheelproof_explore.instrument.outside import (
     OPERATORS,
     Effect,
     attributes_of,
+    exposed,
+    is_python,
+    is_quiet,
     looked_into,
     receiver_of,
 )
@@ -358,7 +361,7 @@ class _Functions(Items):
                 self._seeing.write_module(cast("ModuleType", instance), name)
             self._access(vars(instance), f"{getattr(instance, '__name__', '')}.", name, write=write)
         elif kind.__module__ != "builtins" or issubclass(kind, BaseException | FunctionType):
-            if kind in self._seeing.exposed:
+            if kind in exposed:
                 self._calls.touch_exposed(instance, name, write=write)
                 return
             if kind.__module__ in self._seeing.modules:
@@ -367,7 +370,10 @@ class _Functions(Items):
             # Code that is not seen may give it attributes that it does not have yet.
             is_new = write and not _has(instance, name)
             own, new = ((instance, f"{kind.__name__}.", one) for one in (name, ""))
-            self._seeing.touch([(own, write), (new, is_new)], sure=True)
+            # What C keeps has no name; a call of its methods touches it as a whole.
+            of_c = not (is_python(kind) or is_quiet(kind) or kind.__module__ == "builtins")
+            whole = [((instance, kind.__name__, ""), write)] if of_c else []
+            self._seeing.touch([(own, write), (new, is_new), *whole], sure=True)
 
     def _of_class(self, kind: type, name: str) -> None:
         """Read an attribute that an object may have from its class, as `Kind.name = ...` writes."""

@@ -28,7 +28,7 @@ from types import (
     SimpleNamespace,
 )
 from typing import cast
-from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary, finalize
 
 from wheelproof_explore.patched.holders import held_by
 
@@ -132,7 +132,7 @@ OPERATORS = {
 """What each operator does, by the name of its node."""
 IN_PLACE = {node: _FUNCTIONS[f"i{name.rstrip('_')}"] for node, name in _NAMES_OF_OPERATORS.items()}
 """The same of those that may change their left operand."""
-_HOLDING = frozenset((WeakKeyDictionary, WeakSet, WeakValueDictionary, type(os.environ)))
+_HOLDING = frozenset((WeakKeyDictionary, WeakSet, WeakValueDictionary, finalize, type(os.environ)))
 """Classes of quiet modules that hold what they are given, and tell who asks."""
 CONTAINERS = (dict, list, set, deque, bytearray, array)
 _NESTING = (*CONTAINERS, tuple, frozenset)
@@ -156,6 +156,8 @@ opened: set[type] = set()
 
 An exploration begins with none.
 """
+exposed: set[type] = set()
+"""The classes of objects whose `__dict__` a run has taken; an exploration begins with none."""
 MORE: Part = (None, "more", "")
 """In the place of the parts that are left, if there are too many to go through."""
 
@@ -254,8 +256,9 @@ def _names_in(module: str) -> frozenset[str]:
 
 
 def _is_quiet_module(module: str) -> bool:
-    # A mock has state that its users look at.
-    return module.partition(".")[0] in _QUIET and module != "unittest.mock"
+    # A mock has state that its users look at, and so has a suite of tests; a test case has none.
+    package, _, inside = module.partition(".")
+    return package in _QUIET and (package != "unittest" or inside == "case")
 
 
 def has_effects_known(package: str) -> bool:
@@ -350,6 +353,8 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
         elif issubclass(kind, SimpleNamespace | BaseException) or is_python(kind):
             # An attribute that it does not have yet.
             yield (here, f"{kind.__name__}.", ""), written
+            if kind in exposed:
+                yield (object.__getattribute__(here, "__dict__"), "dict", ""), written
             for name, held in attributes_of(here):
                 yield (here, f"{kind.__name__}.", name), written
                 inside = (*inside, held) if everything else inside
@@ -357,23 +362,22 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
             name = cast("MethodType", here).__name__
             left.append((receiver_of(here), name not in LOOKING_METHODS))
             continue
-        elif issubclass(kind, cast("type", partial)) or _goes_through(kind):
-            # An iterator, a view or a memory view: its own place, and what it goes through.
-            yield (here, kind.__name__, ""), written or _is_used_up(kind)
-            inside = (one for one in gc.get_referents(here) if not issubclass(type(one), type))
         elif issubclass(kind, threading.Thread):
             for name in ("_daemonic", "_name"):
                 yield (here, f"{kind.__name__}.", name), written
-        elif not is_quiet(kind):
+        elif issubclass(kind, cast("type", partial)) or _is_of_c(kind):
+            # An iterator, a view, a writer: its own place, and what it was made of.
             yield (here, kind.__name__, ""), written or _is_used_up(kind)
+            if kind is not GeneratorType:
+                inside = (one for one in gc.get_referents(here) if not issubclass(type(one), type))
         left.extend((one, written) for one in inside)
     if left:
         yield MORE, False
 
 
-def _goes_through(kind: type) -> bool:
-    """Tell whether the objects of a class of C read what they were made of, later on."""
-    return (kind.__module__ in _VIEWS or hasattr(kind, "__next__")) and kind is not GeneratorType
+def _is_of_c(kind: type) -> bool:
+    """Tell whether the objects of a class keep something in C that others see."""
+    return kind.__module__ in _VIEWS or hasattr(kind, "__next__") or not is_quiet(kind)
 
 
 def _is_used_up(kind: type) -> bool:

@@ -1,4 +1,7 @@
-"""What belongs to Python's own classes: their code changes it, and who looks there sees that."""
+"""What belongs to Python's own classes: their code changes it, and who looks there sees that.
+
+In the search for data races as well: what their special methods read is a look of theirs.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +15,9 @@ from wheelproof_explore.library import explore
 from wheelproof_explore.verdicts import Verdict
 
 _OWN = """
-import contextlib, itertools, operator, queue, threading
+import argparse, calendar, contextlib, csv, decimal, io, itertools, operator, queue, threading
+import unittest, weakref
+from collections import UserList
 from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor
 class Seen: n = 0
@@ -82,6 +87,47 @@ def wrong_daemon():
     thread = threading.Thread(target=int)
     def change(): thread.daemon = True
     two_looks(change, lambda: thread.daemon)
+def wrong_namespace_by_repr():
+    space = argparse.Namespace(n=0)
+    def write(): space.n = 1
+    two_looks(write, lambda: repr(space))
+def wrong_length_of_a_user_list():
+    items = UserList()
+    two_looks(lambda: items.append(1), lambda: len(items))
+def wrong_length_of_a_weak_set():
+    one, some = Seen(), weakref.WeakSet()
+    two_looks(lambda: some.add(one), lambda: len(some))
+def wrong_finalizer():
+    one = Seen()
+    end = weakref.finalize(one, int)
+    two_looks(end.detach, lambda: end.alive)
+def wrong_precision():
+    context = decimal.Context(prec=3)
+    def write(): context.prec = 5
+    two_looks(write, lambda: context.divide(1, 3))
+def wrong_line():
+    lines = csv.reader(["a", "b", "c"])
+    two_looks(lambda: next(lines), lambda: lines.line_num)
+def wrong_row():
+    rows = csv.DictReader(["a", "b", "c"])
+    two_looks(lambda: next(rows), lambda: rows.line_num)
+def wrong_text_of_a_writer():
+    text = io.StringIO()
+    writer = csv.writer(text)
+    two_looks(lambda: writer.writerow([1]), text.getvalue)
+def wrong_text_of_a_writer_of_rows():
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ["a"])
+    two_looks(writer.writeheader, text.getvalue)
+def wrong_suite():
+    suite = unittest.TestSuite()
+    two_looks(lambda: suite.addTest(unittest.TestCase()), suite.countTestCases)
+def wrong_result_of_tests():
+    result = unittest.TestResult()
+    two_looks(result.stop, lambda: result.shouldStop)
+def wrong_dict_of_an_object():
+    weeks = calendar.Calendar()
+    two_looks(lambda: weeks.setfirstweekday(3), lambda: vars(weeks)["_firstweekday"])
 def two_in_a_row(numbers):
     # Something else is seen.
     lock = threading.Lock()

@@ -221,4 +221,29 @@ LIBRARY: tuple[Construct, ...] = (
         "s._result or 0",
         "s.__init__() or s.set_result(N)",
     ),
+    Construct(
+        "text of a csv writer",
+        "s = io.StringIO('0 '); w = csv.writer(s); s.read()",
+        "int(s.getvalue().split()[-1])",
+        "w.writerow([N])",
+    ),
+    Construct(
+        "text of a csv DictWriter",
+        "s = io.StringIO('0 '); w = csv.DictWriter(s, ['n']); s.read()",
+        "int(s.getvalue().split()[-1])",
+        "w.writerow({'n': N})",
+    ),
+    Construct("attribute of C", "s = decimal.Context(prec=1)", "s.prec - 1", "s.prec = N + 1"),
+    Construct(
+        "vars of an object of the library",
+        "s = calendar.Calendar()",
+        "vars(s)['_firstweekday']",
+        "s.setfirstweekday(N)",
+    ),
+    Construct(
+        "suite of tests",
+        "s = unittest.TestSuite()",
+        "s.countTestCases()",
+        "s.__init__([unittest.TestCase() for _ in range(N)])",
+    ),
 )

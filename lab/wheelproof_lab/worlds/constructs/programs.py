@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
+from typing import Literal
 
 from wheelproof_explore import explore
 from wheelproof_explore.failures.problems import ProgramRejectedError
@@ -82,12 +83,14 @@ _NUMBERS = count()
 class Outcome:
     """What exploring a construct has said of the lost update, and of its mended form.
 
-    `looks` is a program whose other thread reads twice, and may not be written to in between.
+    `looks` is a program whose other thread reads twice, and may not be written to in between. In
+    the search for data races the two wrong programs may not pass either.
     """
 
     wrong: Exploration
     right: Exploration
     looks: Exploration
+    races: tuple[Exploration, Exploration]
 
     def problem(self) -> str:
         """Return what must not be, empty if there is nothing."""
@@ -95,6 +98,8 @@ class Outcome:
             return "a lost update passes"
         if self.looks.verdict() is Verdict.PASS:
             return "a write between two looks passes"
+        if Verdict.PASS in [one.verdict() for one in self.races]:
+            return "it passes the search for data races"
         if self.right.verdict() is Verdict.FAIL:
             return f"a right program fails: {self.right.summary()}"
         found = self.wrong.counterexample
@@ -128,20 +133,22 @@ class Refusal:
 
 def outcome(construct: Construct) -> Outcome | Refusal:
     """Explore the programs of a construct."""
+    lost, looks = source(construct, mended=False), two_looks(construct)
     try:
         return Outcome(
-            wrong=_explored(source(construct, mended=False)),
+            wrong=_explored(lost),
             right=_explored(source(construct, mended=True)),
-            looks=_explored(two_looks(construct)),
+            looks=_explored(looks),
+            races=(_explored(lost, "races"), _explored(looks, "races")),
         )
     except ProgramRejectedError as error:
         # What comes first is the name of the program.
         return Refusal(said=str(error).partition(": ")[2])
 
 
-def _explored(text: str) -> Exploration:
+def _explored(text: str, accesses: Literal["steps", "races"] = "steps") -> Exploration:
     with loaded(text) as module:
-        return explore(vars(module)["program"], max_runs=_MOST_RUNS)
+        return explore(vars(module)["program"], accesses=accesses, max_runs=_MOST_RUNS)
 
 
 @contextmanager
