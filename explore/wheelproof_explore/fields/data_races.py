@@ -85,7 +85,7 @@ def _may_race(log: list[LoggedAccess]) -> bool:
     written: set[tuple[int, str]] = set()
     shared: set[tuple[int, str]] = set()
     for access in log:
-        field = id(access.instance), access.field
+        field = access.owner, access.field
         if accessed.setdefault(field, access.thread) != access.thread:
             shared.add(field)
         if access.write:
@@ -131,7 +131,7 @@ class _HappensBefore:
 
     def access(self, access: LoggedAccess) -> LoggedAccess | None:
         """Record one access of a field; returns an earlier access that it races with, if any."""
-        field = self._fields.setdefault((id(access.instance), access.field), _Field())
+        field = self._fields.setdefault((access.owner, access.field), _Field())
         if field.last_write is not None and self._is_unordered(field.last_write, access):
             return field.last_write
         if not access.write:

@@ -22,10 +22,11 @@ from wheelproof_explore.instrument.outside import (
     looked_into,
     opened,
 )
+from wheelproof_explore.patched.deaths import Deaths
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.accesses import Accesses, reading, writing
 from wheelproof_explore.runtime.model import ModelThread
-from wheelproof_explore.runtime.numbers import ObjectNumber
+from wheelproof_explore.runtime.numbers import ObjectNumber, field_number
 from wheelproof_explore.runtime.runtime import ControlledRuntime, LoggedAccess
 
 KEYED = frozenset((dict, OrderedDict, defaultdict))
@@ -88,9 +89,12 @@ class Seeing:
         """The classes whose own `__dict__` a run has taken."""
         self.written: dict[str, frozenset[str]] = {}
         """The variables of modules that were written as attributes, by the names of the modules."""
+        self._replaced: dict[tuple[int, str], tuple[object, str, object]] = {}
+        """The attributes of Python's own modules that a run has set, and what they were before."""
         self.late: list[str] = []
         """The modules that runs have imported."""
         self.blind: dict[str, None] = {}
+        self.deaths = Deaths(self.blind)
         # What a run has changed that cannot be brought back; each is in `blind`, too.
         self.lost: dict[str, None] = {}
         """What runs called and nobody could look into, in the order of the calls."""
@@ -130,7 +134,8 @@ class Seeing:
         if thread is not None and not thread.aborted:
             runtime.blind, self._runtime = self.blind, runtime
             line = "" if runtime.log is None else call_stack(inspect.currentframe())
-            noted = LoggedAccess(runtime.event, thread.number, instance, field, write, line, sure)
+            owner = runtime.stranger(instance)
+            noted = LoggedAccess(runtime.event, thread.number, owner, field, write, line, sure)
             runtime.field_log.append(noted)
 
     def touch(self, parts: Iterable[tuple[Part, bool]], *, sure: bool = False) -> Accesses:
@@ -216,12 +221,13 @@ class Seeing:
         runtime = self._runtime
         if runtime is None:
             return False
+        own = runtime.known_stranger(value)
+        if own is None:
+            return False
         if not self.steps:
-            return any(
-                noted.instance is value and noted.write >= write for noted in runtime.field_log
-            )
-        number = runtime.number_of(value)
-        reached, written = self._reached.get(number, (None, False)) if number else (None, False)
+            return any(noted.owner == own and noted.write >= write for noted in runtime.field_log)
+        number = field_number(1, own)
+        reached, written = self._reached.get(number, (None, False))
         return number in self.shared or written or (reached is not None and not write)
 
     def expose(self, value: object) -> None:
@@ -266,6 +272,24 @@ class Seeing:
             return
         self.written[home] = known | {name}
         _explore_anew(runtime, f"writes {home}.{name}")
+
+    def replace(self, owner: ModuleType, name: str) -> None:
+        """Note an attribute that is about to be set of a module which is not seen."""
+        if owner.__name__ not in self.modules and running() is not None:
+            before: object = vars(owner).get(name, self)
+            self._replaced.setdefault((id(owner), name), (owner, name, before))
+
+    def put_back(self) -> None:
+        """Give modules that are not seen the attributes that they had before the latest run."""
+        if self._runtime is not None:
+            self.deaths.note_outlived(self._runtime.outlived)
+            self._runtime = None
+        for owner, name, before in self._replaced.values():
+            if before is not self:
+                setattr(owner, name, before)
+            elif hasattr(owner, name):
+                delattr(owner, name)
+        self._replaced.clear()
 
     def made(self, container: object) -> None:
         """Register a new container: the thread that makes it gives it its number."""

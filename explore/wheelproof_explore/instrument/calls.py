@@ -8,16 +8,18 @@ import threading
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, closing
-from functools import cache, partial
+from functools import WRAPPER_ASSIGNMENTS, cache, partial, update_wrapper
 from operator import attrgetter, methodcaller
 from pathlib import Path
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import TypeVar, cast
+from weakref import finalize
 
 from wheelproof_explore.instrument.accesses import Seeing
 from wheelproof_explore.instrument.module_state import ModuleState
 from wheelproof_explore.instrument.outside import (
     CONTAINERS,
+    IMMUTABLE_TYPE,
     Effect,
     Part,
     attributes_of,
@@ -36,6 +38,7 @@ from wheelproof_explore.instrument.outside import (
     receiver_of,
 )
 from wheelproof_explore.instrument.system import FILES, attribute_of, swapped_by, system_parts
+from wheelproof_explore.patched.deaths import tells_of_deaths
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.patched.threads import thread_init
 from wheelproof_explore.runtime.accesses import Accesses, joined
@@ -56,6 +59,8 @@ _LOOKING_BY_METHODS = frozenset((
     "typing",
 ))  # fmt: skip
 """Modules of classes whose special methods look at an object by its other methods alone."""
+_WRAPPED = (*WRAPPER_ASSIGNMENTS, "__dict__", "__wrapped__")
+"""What `functools.wraps` sets of a function."""
 _MADE_BY_GENERATOR = cast("type", vars(contextlib)["_GeneratorContextManager"])
 _Named = Mapping[str, object]
 _CACHE_OF = "cache of "
@@ -162,6 +167,12 @@ class Calls:
     ) -> tuple[list[tuple[Part, bool]], bool]:
         """Return what a call may touch through its receiver and these values, and if it is sure."""
         of_receiver, of_given = effects_of(target)
+        receiver = receiver_of(target)
+        if tells_of_deaths(target) and not tells_of_deaths(receiver):
+            # What follows the object is called when it has died.
+            self._seeing.deaths.watch((target, *values[:1]))
+        elif any(map(tells_of_deaths, (receiver, *values))):
+            self._seeing.deaths.watch((receiver, *values))
         made_by: type = type(target)
         if made_by is attrgetter:
             for kind in map(type, values):
@@ -170,15 +181,20 @@ class Calls:
         parts: list[tuple[Part, bool]] = []
         inside: list[object] = []
         if of_receiver:
-            parts += _parts((receiver_of(target),), max(of_receiver, Effect.READS_ALL))
+            parts += _parts((receiver,), max(of_receiver, Effect.READS_ALL))
         if of_given:
             if of_given is Effect.READS and goes_deep(target):
                 inside = [one for one in nested(*values) if all(one is not each for each in values)]
             read = _parts((*values, *inside), of_given)
             looks = is_builtin(target) and all(map(self._looks_by_methods, functions_in(values)))
             parts += self._not_seen(read) if looks else read
+        if target is type:
+            # A class copies the dictionary that it is made of.
+            parts += _parts(values[2:], Effect.READS)
+        elif target is update_wrapper and values:
+            parts += (((values[0], "function.", name), True) for name in _WRAPPED)
         parts += self._module_state.written_by(target)
-        for cached in (function, receiver_of(target)):
+        for cached in (function, receiver):
             if type(cached) is _CACHE:
                 parts += _cache_of(getattr(cached, "__wrapped__", None))
         return parts, is_known(target) and not inside
@@ -328,8 +344,15 @@ class Calls:
     ) -> Accesses:
         """Read or write, as one step, what can be reached through these values, and others."""
         values = [*values]
+        for one in filter(tells_of_deaths, values):
+            self._seeing.deaths.watch((one,))
         of_files = system_parts(None, values, {})
         return self._seeing.touch([*others, *self._not_seen(_parts(values, effect)), *of_files])
+
+    def keep_weakly(self, container: object, given: Iterable[object]) -> None:
+        """Watch the deaths of what a container is given that keeps no object alive."""
+        if tells_of_deaths(container):
+            self._seeing.deaths.watch(given)
 
     def operate(
         self, function: Callable[..., object], method: str, left: object, right: object
@@ -369,6 +392,9 @@ class Calls:
         """Tell whether all special methods of a class are code that is seen, or Python's own."""
         if not is_python(kind) or is_opened(kind):
             return False
+        if any(one.__flags__ & IMMUTABLE_TYPE for one in kind.__mro__ if not _is_builtin(one)):
+            # Such as an array of `ctypes`.
+            return False
         return all(
             id(member.__code__) in self._seeing.known
             for one in kind.__mro__
@@ -380,6 +406,8 @@ class Calls:
     def look_by_descriptor(self, found: object, instance: object, *, write: bool) -> None:
         """Make a step of an attribute that code which is not seen reads or writes."""
         kind = type(found)
+        if tells_of_deaths(instance):
+            self._seeing.deaths.watch((instance,))
         if issubclass(kind, property):
             made = cast("property", found)
             if type(made.fget) is FunctionType and made.fget.__module__ == "threading":
@@ -428,7 +456,7 @@ class Calls:
 def _starts(function: object) -> bool:
     """Tell whether a function makes a thread, a pool or a loop call what it is given."""
     if issubclass(type(function), type):
-        return issubclass(cast("type", function), threading.Thread | threading.Barrier)
+        return issubclass(cast("type", function), threading.Thread | threading.Barrier | finalize)
     if type(function) is MethodType and function.__func__ is thread_init:
         return True
     module = str(getattr(function, "__module__", "")).partition(".")[0]
@@ -470,6 +498,10 @@ def is_ours(function: object) -> bool:
     """Tell whether a function is the checker's, such as a model of one of Python's."""
     module = getattr(getattr(function, "__func__", function), "__module__", None)
     return str(module).partition(".")[0] == "wheelproof_explore"
+
+
+def _is_builtin(kind: type) -> bool:
+    return kind.__module__ == "builtins"
 
 
 def _is_library(kind: object) -> bool:

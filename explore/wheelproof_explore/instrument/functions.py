@@ -4,7 +4,9 @@ Outside a run, in its set-up and in its checks, only the access itself is made.
 """
 
 import builtins
+import gc
 import inspect
+import signal
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -52,6 +54,24 @@ _OF_WHOLE_OBJECTS = frozenset(
     ("__bases__", "__class__", "__code__", "__defaults__", "__dict__", "__kwdefaults__")
 ) | {"cell_contents"}
 """Attributes whose change is one of all that is read through what has them."""
+_CHANGED_BY_PYTHON: Mapping[str, Sequence[str]] = {
+    "copyreg": ("dispatch_table",),
+    "linecache": ("cache",),
+    "logging": ("_handlers",),
+    "re": ("_cache",),
+    "sys": ("modules", "path_importer_cache"),
+    "threading": ("_active", "_dangling", "_limbo"),
+    "warnings": ("filters", "onceregistry"),
+}
+"""Variables of Python's modules that hold what other calls and imports leave there."""
+_SET_BY_RAISING = ("__cause__", "__context__", "__suppress_context__", "__traceback__")
+_UNSEEN_CALLS: Mapping[int, str] = {
+    id(eval): "eval()",
+    id(exec): "exec()",
+    id(gc.isenabled): "gc.isenabled(), of a collector that is off in each run",
+    id(signal.signal): "signal.signal(), whose handlers stay for the next run",
+}
+"""Calls that leave no pass, by the identity of the function."""
 _NO_STATE = (MethodType, Local)
 _OF_C = (
     FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType,
@@ -136,8 +156,8 @@ class _Functions(Items):
             return self.delete
         if type(function) in _SLOTS and getattr(function, "__name__", "") in _OF_ATTRIBUTES:
             return partial(self._by_slot, cast("Callable[..., object]", function))
-        if function is eval or function is exec:
-            self._seeing.blind["eval()" if function is eval else "exec()"] = None
+        if id(function) in _UNSEEN_CALLS:
+            self._seeing.blind[_UNSEEN_CALLS[id(function)]] = None
         refuse_missed(function)
         if id(function) in self._seeing.faulty:
             missed = self._seeing.faulty[id(function)]
@@ -207,6 +227,13 @@ class _Functions(Items):
         if running() is not None:
             self._seeing.expose(value)
         return value
+
+    def raised(self, error: object) -> object:
+        """Return what is raised: Python keeps there where that was, and what it was raised from."""
+        if running() is not None and isinstance(error, BaseException):
+            name = f"{type(error).__name__}."
+            self._seeing.touch(((error, name, one), True) for one in _SET_BY_RAISING)
+        return error
 
     def noted(self, what: str, value: object) -> object:
         self.blind(what)
@@ -325,6 +352,8 @@ class _Functions(Items):
         kind = type(instance)
         if write and name in _OF_WHOLE_OBJECTS:
             self.blind(f"a store to {name}")
+        elif name == "cell_contents":
+            self.blind("a look at cell_contents")
         if issubclass(kind, _NO_STATE):
             return
         refuse_missed(instance)
@@ -357,8 +386,12 @@ class _Functions(Items):
             # A property, or a method.
             return
         if issubclass(kind, ModuleType):
+            module = cast("ModuleType", instance)
             if write:
-                self._seeing.write_module(cast("ModuleType", instance), name)
+                self._seeing.replace(module, name)
+                self._seeing.write_module(module, name)
+            elif name in _CHANGED_BY_PYTHON.get(module.__name__, ()):
+                self.blind(f"what changes {module.__name__}.{name}")
             self._access(vars(instance), f"{getattr(instance, '__name__', '')}.", name, write=write)
         elif kind.__module__ != "builtins" or issubclass(kind, BaseException | FunctionType):
             if kind in exposed:

@@ -68,6 +68,7 @@ class Items:
             return function(container, key, *given)
         if self._calls.is_special(container, f"__{function.__name__}__"):
             effect = Effect.WRITES if writes else Effect.READS_ALL
+            self._calls.keep_weakly(container, (key, *given))
             look = partial(self._calls.touch, (container,), effect)
         elif given and type(key) is slice:
             look = partial(self._whole_and, given, container, write=writes)

@@ -4,9 +4,11 @@ A singleton, a cache or a counter of a module would be there already in the seco
 and the race to make it would be explored in the first one alone.
 """
 
+import gc
 import logging
 import os
 import random
+import socket
 import sys
 import threading
 import warnings
@@ -50,6 +52,8 @@ _OF_PROCESS: tuple[tuple[Callable[[], object], Callable[[object], object]], ...]
     (sys.getrecursionlimit, cast("Callable[[object], object]", sys.setrecursionlimit)),
     (sys.getswitchinterval, cast("Callable[[object], object]", sys.setswitchinterval)),
     (random.getstate, cast("Callable[[object], object]", random.setstate)),
+    (gc.get_threshold, lambda before: gc.set_threshold(*cast("tuple[int, int, int]", before))),
+    (socket.getdefaulttimeout, cast("Callable[[object], object]", socket.setdefaulttimeout)),
     *(
         (partial(getattr, owner, name), partial(setattr, owner, name))
         for owner, names in (
@@ -175,6 +179,7 @@ class LeftBehind:
         for has_changed, set_back in self._checks:
             if has_changed():
                 set_back()
+        self._seeing.put_back()
 
     def _look(self, value: object) -> None:
         if id(value) not in self._seen and type(value) not in _PLAIN:

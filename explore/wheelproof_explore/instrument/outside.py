@@ -13,6 +13,7 @@ import threading
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import Context
 from enum import IntEnum
 from functools import cache, partial
 from io import IOBase
@@ -132,7 +133,9 @@ OPERATORS = {
 """What each operator does, by the name of its node."""
 IN_PLACE = {node: _FUNCTIONS[f"i{name.rstrip('_')}"] for node, name in _NAMES_OF_OPERATORS.items()}
 """The same of those that may change their left operand."""
-_HOLDING = frozenset((WeakKeyDictionary, WeakSet, WeakValueDictionary, finalize, type(os.environ)))
+_HOLDING = frozenset(
+    (Context, WeakKeyDictionary, WeakSet, WeakValueDictionary, finalize, type(os.environ))
+)
 """Classes of quiet modules that hold what they are given, and tell who asks."""
 CONTAINERS = (dict, list, set, deque, bytearray, array)
 _NESTING = (*CONTAINERS, tuple, frozenset)
@@ -202,7 +205,14 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
 
 def is_quiet(kind: type) -> bool:
     """Tell whether the objects of a class keep no state that the program's own code can see."""
-    return _is_quiet_module(kind.__module__) and not _tells(kind)
+    return _is_quiet_module(kind.__module__) and not _tells(kind) and not _is_made_for_program(kind)
+
+
+def _is_made_for_program(kind: type) -> bool:
+    """Tell whether a call of the program made a class: it is said to be of who makes the call."""
+    module = kind.__module__
+    is_ours = module.partition(".")[0] == "wheelproof_explore" and kind.__qualname__.isidentifier()
+    return is_ours and vars(sys.modules[module]).get(kind.__qualname__) is not kind
 
 
 def _tells(kind: type) -> bool:
@@ -219,7 +229,9 @@ def looked_into(kind: type, name: str) -> type | None:
     """Return the class of a quiet package whose code may change an attribute of these objects."""
     for owner in kind.__mro__:
         names = _names_in(owner.__module__)
-        if names and (name in names or name == "__dict__" or name in _BY_MODELS.get(owner, ())):
+        # Who makes no attributes, as `ContextDecorator`, changes none.
+        keeps = name == "__dict__" and "__init__" in vars(owner)
+        if names and (name in names or keeps or name in _BY_MODELS.get(owner, ())):
             return owner
     return None
 
@@ -368,7 +380,8 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
         elif issubclass(kind, cast("type", partial)) or _is_of_c(kind):
             # An iterator, a view, a writer: its own place, and what it was made of.
             yield (here, kind.__name__, ""), written or _is_used_up(kind)
-            if kind is not GeneratorType:
+            # Inside of a context all is in the order of addresses.
+            if kind is not GeneratorType and kind is not Context:
                 inside = (one for one in gc.get_referents(here) if not issubclass(type(one), type))
         left.extend((one, written) for one in inside)
     if left:

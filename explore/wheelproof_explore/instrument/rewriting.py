@@ -155,6 +155,10 @@ class _Rewriter(Expressions):
                 node.test = self.look(node.test)
                 node.body = self._body(node.body)
                 node.orelse = self._body(node.orelse)
+            case ast.Raise(exc=ast.Name() | ast.Attribute() | ast.Subscript() as error):
+                self.generic_visit(node)
+                raised = called("raised", node.exc or error)
+                node.exc = ast.copy_location(raised, error)
             case ast.Assert():
                 node.test = self.look(node.test)
             case ast.Try() | ast.TryStar():
@@ -187,7 +191,8 @@ class _Rewriter(Expressions):
         if unpacking and len(targets) > 1:
             name = self.temporary()
             made: list[ast.stmt] = [ast.Assign([ast.Name(name, ast.Store())], value)]
-            return made + [one for each in targets for one in self._assign([each], named(name))]
+            made += [one for each in targets for one in self._assign([each], named(name))]
+            return [*made, _released(name)]
         if isinstance(targets[0], ast.Tuple | ast.List):
             value = self.unpacked(targets[0], value)
         if len(targets) == 1 and self.is_seen(targets[0]):
@@ -210,6 +215,7 @@ class _Rewriter(Expressions):
         elif isinstance(target, ast.Tuple | ast.List) or self.is_seen(target):
             name = self.temporary()
             after += self._assign([target], named(name))
+            after.append(_released(name))
             return ast.copy_location(ast.Name(name, ast.Store()), target)
         return target
 
@@ -359,19 +365,21 @@ class _Rewriter(Expressions):
         value, target = self.load(node.value), node.target
         sign = ast.Constant(type(node.op).__name__)
         made: list[ast.stmt] = []
+        kept: list[ast.Name] = []
         if isinstance(target, ast.Name) and not self.is_seen(target):
             result = called("operate_in_place", sign, named(target.id), value)
             return [ast.Assign([target], result)]
         if isinstance(target, ast.Attribute):
-            target = ast.Attribute(self._keep(target.value, made), target.attr, ast.Store())
+            kept = [self._keep(target.value, made)]
+            target = ast.Attribute(kept[0], target.attr, ast.Store())
         elif isinstance(target, ast.Subscript):
-            owner = self._keep(target.value, made)
-            target = ast.Subscript(owner, self._keep(target.slice, made), ast.Store())
+            kept = [self._keep(target.value, made), self._keep(target.slice, made)]
+            target = ast.Subscript(kept[0], kept[1], ast.Store())
         read = self.expression(loading(target))
         result = called("operate_in_place", sign, read, value)
-        return [*made, self.store(target, result)]
+        return [*made, self.store(target, result), *(_released(one.id) for one in kept)]
 
-    def _keep(self, node: ast.expr, made: list[ast.stmt]) -> ast.expr:
+    def _keep(self, node: ast.expr, made: list[ast.stmt]) -> ast.Name:
         """Return a name for the value of an expression that is to be evaluated once."""
         name = self.temporary()
         made.append(ast.Assign([ast.Name(name, ast.Store())], self.load(node)))
@@ -391,6 +399,11 @@ class _Rewriter(Expressions):
                 return [one for part in parts for one in self._delete(part)]
             case _:
                 return [ast.Delete([target])]
+
+
+def _released(name: str) -> ast.stmt:
+    """Return a statement after which a temporary name keeps nothing alive any more."""
+    return ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None))
 
 
 def _is_cached(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

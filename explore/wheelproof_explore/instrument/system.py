@@ -56,7 +56,7 @@ _VARIABLES = {"getenv": False, "getenvb": False, "putenv": True, "unsetenv": Tru
 """Functions of `os` for environment variables, and whether they write."""
 _READING_VARIABLES = frozenset(("expanduser", "expandvars", "home"))
 _PACKAGES: Mapping[str, bool] = {
-    **dict.fromkeys(("filecmp", "glob"), False),
+    **dict.fromkeys(("filecmp", "glob", "select", "selectors"), False),
     **dict.fromkeys(
         (
             "_dbm", "_gdbm", "_posixshmem", "_sqlite3", "bz2", "configparser", "dbm", "fcntl",
@@ -69,7 +69,9 @@ _PACKAGES: Mapping[str, bool] = {
 """Packages whose functions and objects have to do with files, and whether they may write."""
 _SWAPPING = frozenset(("__enter__", "__exit__", "start", "stop"))
 """Methods by which context managers put something in the place of what all threads use."""
-_OF_INTERPRETER = frozenset(("_locale", "_signal", "faulthandler", "gc", "locale", "signal", "sys"))
+_OF_INTERPRETER = frozenset((
+    "_locale", "_signal", "_socket", "faulthandler", "gc", "locale", "signal", "socket", "sys",
+))  # fmt: skip
 _SWITCHING = frozenset(("alarm", "disable", "enable", "freeze", "signal", "unfreeze"))
 """Functions of these modules that change what all threads see, besides `set...`."""
 _CONFIGURING = frozenset((

@@ -15,6 +15,7 @@ from types import BuiltinMethodType
 from typing import cast
 from unittest.mock import patch
 
+from wheelproof import sync
 from wheelproof_explore.failures.places import call_stack
 from wheelproof_explore.patched import threads
 from wheelproof_explore.patched.primitives import (
@@ -30,6 +31,7 @@ from wheelproof_explore.patched.primitives import (
 from wheelproof_explore.patched.refusing import refuse_thread, refused_calls
 from wheelproof_explore.patched.search import MODELS, NAMES, REAL_LOCAL, Search, Standing
 from wheelproof_explore.runtime.model import UnwindError
+from wheelproof_explore.runtime.runtime import ControlledRuntime
 
 _open: list[Standing] = []
 _MISSED = (*MODELS, REAL_LOCAL)
@@ -67,6 +69,9 @@ def replaced(pairs: Iterable[tuple[object, object]]) -> Generator[None]:
             del NAMES[address]
 
 
+_Hook = Callable[["sys.UnraisableHookArgs"], object]
+
+
 @contextmanager
 def patched_threading(given: object = None) -> Generator[list[object]]:
     """Make `threading`, and code built on it, use the current run, inside the block.
@@ -99,12 +104,24 @@ def _patch(search: Search, stack: ExitStack) -> None:
     ):
         for name, method in methods.items():
             stack.enter_context(patch.object(kind, name, method))
+    hook = partial(_note_unraisable, sys.unraisablehook)
+    stack.enter_context(patch.object(sys, "unraisablehook", hook))
     _patch_internals(stack)
     stack.enter_context(refused_calls())
     # Garbage collection could run finalisers, which would make steps at random.
     if gc.isenabled():
         gc.disable()
         stack.callback(gc.enable)
+
+
+def _note_unraisable(before: _Hook, error: "sys.UnraisableHookArgs") -> None:
+    """Keep what ends a run inside of a finaliser from being shown as an error of the program."""
+    runtime = sync.current_runtime()
+    if isinstance(runtime, ControlledRuntime):
+        thread = runtime.current
+        if runtime.stop is not None or runtime.closed or thread is None or thread.aborted:
+            return
+    before(error)
 
 
 def _patch_internals(stack: ExitStack) -> None:

@@ -208,7 +208,14 @@ class _OnModel:
 
     def __repr__(self) -> str:
         # Without an address, which differs from run to run.
-        return f"<threading.{type(self).__name__}>"
+        return f"<{self._shown()}threading.{type(self).__name__}>"
+
+    def _shown(self) -> str:
+        """Return what the text of a lock says of its state, which is a look at it."""
+        runtime = running()
+        if runtime is None or runtime.current is None or runtime.current.is_looking:
+            return ""
+        return "unlocked " if runtime.perform(Look(self.model(runtime))) is None else "locked "
 
     def _at_fork_reinit(self) -> None:
         """Do nothing: there is no fork."""

@@ -54,7 +54,7 @@ class Sharing:
             if operation is not None:
                 self.step(execution, execution.actors[place], operation, execution.accesses[place])
         for field in execution.runtime.field_log:
-            self._touch((id(field.instance), field.field), field.thread, write=field.write)
+            self._touch((field.owner, field.field), field.thread, write=field.write)
 
     def step(
         self,

@@ -4,7 +4,9 @@ import inspect
 from collections.abc import Callable
 from contextvars import Context
 from functools import partial
+from sys import getrefcount
 from typing import NamedTuple, Protocol, TypeVar
+from weakref import ReferenceType
 
 from wheelproof.sync import (
     AtomicInteger,
@@ -65,16 +67,23 @@ _NEAR = 8
 """At most so many calls lead from one of these to where it is looked for."""
 
 
+class _Alive(ReferenceType[object]):
+    """Tells of the death of an object that has a number; what a program makes itself is another."""
+
+    __slots__ = ()
+
+
 class LoggedAccess(NamedTuple):
     """An access of a plain field, made after the event of this number by a thread of the program.
 
-    `field` names the class as well; `line` is empty unless the run is logged. `sure` tells that the
-    program's own code makes the access, and not code that may keep threads apart itself.
+    `owner` is the object, and `field` names its class as well; `line` is empty unless the run is
+    logged. `sure` tells that the program's own code makes the access, and not code that may keep
+    threads apart itself.
     """
 
     event: int
     thread: int
-    instance: object
+    owner: ObjectNumber
     field: str
     write: bool
     line: str
@@ -146,6 +155,8 @@ class ControlledRuntime:
         self.field_log: list[LoggedAccess] = []
         self.blind: dict[str, None] = {}
         self._strangers: dict[int, tuple[object, ObjectNumber]] = {}
+        self.outlived: list[object] = []
+        """Lists, dictionaries and the like that the program has dropped, and this keeps alive."""
         self.stop: KeyboardInterrupt | ProgramRejectedError | None = None
         self.faults: list[BaseException] = []
         # The calls that might have failed.
@@ -238,7 +249,8 @@ class ControlledRuntime:
         thread = self.current
         if thread is not None and not thread.aborted:
             line = "" if self.log is None else calling_line()
-            access = LoggedAccess(self.event, thread.number, instance, field, write, line)
+            owner = self.stranger(instance)
+            access = LoggedAccess(self.event, thread.number, owner, field, write, line)
             self.field_log.append(access)
 
     def caller(self) -> ModelThread:
@@ -260,22 +272,43 @@ class ControlledRuntime:
 
     def field_number(self, instance: object, index: int, own: ObjectNumber | None) -> ObjectNumber:
         """Return the number of a plain field of `instance`, whose own number is `own`, if known."""
-        if own is None:
-            known = self._strangers.get(id(instance))
-            if known is None:
-                maker = self.caller()
-                maker.strangers += 1
-                own = object_number(maker.number, maker.strangers)
-                # Kept alive, so that nothing else gets its address.
-                self._strangers[id(instance)] = instance, own
-            else:
-                own = known[1]
-        return field_number(index + 1, own)
+        return field_number(index + 1, self.stranger(instance) if own is None else own)
 
-    def number_of(self, instance: object) -> ObjectNumber | None:
-        """Return the number of field 0 of an object; None if nobody has touched it in this run."""
+    def stranger(self, instance: object) -> ObjectNumber:
+        """Return the number of an object that is no model; the thread that meets it first gives it.
+
+        It may die meanwhile, and run a finaliser, if a weak reference tells of that. Else it is
+        kept alive, so that nothing else gets its address; see `outlived`.
+        """
         known = self._strangers.get(id(instance))
-        return None if known is None else field_number(1, known[1])
+        if known is not None:
+            return known[1]
+        maker, strangers, key = self.caller(), self._strangers, id(instance)
+        maker.strangers += 1
+        own = object_number(maker.number, maker.strangers)
+        try:
+            strangers[key] = _Alive(instance, lambda _: strangers.pop(key, None)), own
+        except TypeError:
+            strangers[key] = instance, own
+        return own
+
+    def _note_outlived(self, ended: ModelThread) -> None:
+        """Note what only this runtime keeps alive, while other threads could see it die."""
+        others = (one for one in self.threads.values() if one is not ended and one.number != TIME)
+        if not self._strangers or all(one.ended for one in others):
+            return
+        fresh: tuple[object, ObjectNumber] = [], object_number(SET_UP, 0)
+        held = [*self._strangers.values(), fresh]
+        kept = [keeper for keeper, _ in held if type(keeper) is not _Alive]
+        del fresh
+        counts = [*map(getrefcount, kept)]
+        alone = [one for one, count in zip(kept, counts, strict=True) if count <= counts[-1]]
+        self.outlived += alone[:-1]
+
+    def known_stranger(self, instance: object) -> ObjectNumber | None:
+        """Return the number of an object that is no model; None if this run has not met it."""
+        known = self._strangers.get(id(instance))
+        return None if known is None else known[1]
 
     def add_root(self, body: Callable[[], None], name: str) -> ModelThread:
         """Add a thread that runs from the beginning and is never joined."""
@@ -339,6 +372,7 @@ class ControlledRuntime:
         except BaseException as error:
             thread.error = error
         thread.pending = thread.frame = None
+        self._note_outlived(thread)
         thread.ended = True
 
     def _perform_alone(self, operation: AtomicOperation[T]) -> T:

@@ -15,8 +15,8 @@ from wheelproof_explore.library import explore
 from wheelproof_explore.verdicts import Verdict
 
 _OWN = """
-import argparse, calendar, contextlib, csv, decimal, io, itertools, operator, queue, threading
-import unittest, weakref
+import argparse, calendar, contextlib, contextvars, csv, decimal, functools, io, itertools
+import operator, queue, threading, unittest, weakref
 from collections import UserList
 from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -128,6 +128,218 @@ def wrong_result_of_tests():
 def wrong_dict_of_an_object():
     weeks = calendar.Calendar()
     two_looks(lambda: weeks.setfirstweekday(3), lambda: vars(weeks)["_firstweekday"])
+def wrong_value_in_a_context():
+    number, context = contextvars.ContextVar("number"), contextvars.copy_context()
+    two_looks(lambda: context.run(number.set, 1), lambda: context.get(number))
+def wrong_entry_of_a_context():
+    lock, context = threading.Lock(), contextvars.copy_context()
+    def inside():
+        with lock: pass
+    def work():
+        try: context.run(inside)
+        except RuntimeError: raise AssertionError("it is entered already") from None
+    two(work, work)
+def wrong_threshold():
+    import gc
+    two_looks(lambda: gc.set_threshold(900), gc.get_threshold)
+def wrong_timeout_of_sockets():
+    import socket
+    two_looks(lambda: socket.setdefaulttimeout(3), socket.getdefaulttimeout)
+def wrong_prompt():
+    import sys
+    def write(): sys.ps1 = "$"
+    two_looks(write, lambda: hasattr(sys, "ps1"))
+def wrong_array_of_c():
+    import ctypes
+    array = (ctypes.c_int * 3)()
+    def write(): array[0] = 1
+    two_looks(write, lambda: array[0])
+def wrong_cause():
+    error = ValueError()
+    def write():
+        try: raise error from KeyError()
+        except ValueError: pass
+    two_looks(write, lambda: error.__cause__)
+def wrong_traceback():
+    error = ValueError()
+    def write():
+        try: raise error
+        except ValueError: pass
+    two_looks(write, lambda: error.__traceback__)
+def wrong_name_of_a_wrapper():
+    def wrapper(): pass
+    two_looks(lambda: functools.update_wrapper(wrapper, two), lambda: wrapper.__name__)
+def wrong_text_of_a_lock():
+    lock = threading.Lock()
+    two_looks(lock.acquire, lambda: repr(lock))
+def wrong_text_of_a_reentrant_lock():
+    lock = threading.RLock()
+    two_looks(lock.acquire, lambda: str(lock))
+def wrong_dictionary_of_a_new_class():
+    space = {}
+    two_looks(lambda: space.update(n=1), lambda: hasattr(type("Made", (), space), "n"))
+def wrong_readiness():
+    import os, select
+    there, here = os.pipe()
+    two_looks(lambda: os.write(here, b"x"), lambda: select.select([there], [], [], 0))
+class Finalised:
+    def __init__(self, ended): self.ended, self.n = ended, 0
+    def __del__(self): self.ended.append(self.n)
+def wrong_finaliser():
+    ended = []
+    held = [Finalised(ended)]
+    held[0].n += 1
+    two_looks(held.clear, lambda: len(ended))
+def wrong_call_of_a_finaliser():
+    held, ended = [Seen()], []
+    weakref.finalize(held[0], ended.append, 1)
+    two_looks(held.clear, lambda: len(ended))
+def wrong_finaliser_of_a_local():
+    ended = []
+    def work():
+        one = Finalised(ended)
+        one.n += 1
+    two_looks(work, lambda: len(ended))
+def unknown_finaliser_in_a_list():
+    ended = []
+    def work():
+        some = [Finalised(ended)]
+        some.append(1)
+    two_looks(work, lambda: len(ended))
+def unknown_death():
+    seen = Seen()
+    seen.held = Seen()
+    reference = weakref.ref(seen.held)
+    def drop(): seen.held = None
+    two_looks(drop, lambda: reference() is None)
+def unknown_death_of_what_is_finalised():
+    held = [Seen()]
+    end = weakref.finalize(held[0], int)
+    two_looks(held.clear, lambda: end.alive)
+def unknown_death_in_a_list():
+    held = [Seen()]
+    reference = weakref.ref(held[0])
+    two_looks(held.clear, lambda: reference() is None)
+def unknown_death_in_a_dictionary():
+    held, values = [Seen()], weakref.WeakValueDictionary()
+    values["n"] = held[0]
+    two_looks(held.clear, lambda: len(values))
+def unknown_death_in_a_set():
+    held, some = [Seen()], weakref.WeakSet()
+    some.add(held[0])
+    two_looks(held.clear, lambda: len(some))
+def unknown_death_of_a_local():
+    some = weakref.WeakSet()
+    def work():
+        one = Seen()
+        some.add(one)
+    two_looks(work, lambda: len(some))
+def unknown_import():
+    import sys
+    def load(): import this_is_not_there
+    def work():
+        try: load()
+        except ImportError: pass
+    two_looks(work, lambda: "this_is_not_there" in sys.modules)
+def unknown_filters():
+    import warnings
+    two_looks(lambda: warnings.simplefilter("error"), lambda: len(warnings.filters))
+def unknown_handler():
+    import signal
+    def ignore(): signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    two_looks(ignore, lambda: signal.getsignal(signal.SIGUSR1))
+def unknown_collector():
+    import gc
+    two_looks(gc.disable, gc.isenabled)
+def unknown_cell():
+    n = 0
+    def write():
+        nonlocal n
+        n = 1
+    cell = write.__closure__[0]
+    two_looks(write, lambda: cell.cell_contents)
+def right_reference_to_what_lives():
+    seen, lock = Seen(), threading.Lock()
+    reference = weakref.ref(seen)
+    def work():
+        with lock: reference().n += 1
+    two(work, work)
+    assert seen.n == 2
+def unknown_finaliser_in_a_cell():
+    ended = []
+    def work():
+        one = Finalised(ended)
+        def inside():
+            nonlocal one
+            one.n += 1
+            one = one
+        inside()
+        lock = threading.Lock()
+    two_looks(work, lambda: len(ended))
+def right_tasks_in_a_list():
+    import asyncio
+    async def main():
+        seen = []
+        async def work(): seen.append(1)
+        tasks = [asyncio.ensure_future(work()) for _ in range(2)]
+        tasks.append(asyncio.ensure_future(work()))
+        await asyncio.gather(*tasks)
+        assert len(seen) == 3
+    asyncio.run(main())
+def right_pool_that_is_finalised():
+    lock, closed = threading.Lock(), []
+    def close(items):
+        with lock: closed.append(items.get())
+    def work():
+        one, items = Seen(), queue.Queue()
+        items.put(1)
+        weakref.finalize(one, close, items)
+    two(work, work)
+    assert closed == [1, 1]
+def right_set_of_what_lives():
+    held, lock, some = [Seen(), Seen()], threading.Lock(), weakref.WeakSet()
+    def work():
+        with lock: some.add(held[len(some)])
+    two(work, work)
+    assert len(some) == 2
+def right_finaliser():
+    lock, ended = threading.Lock(), []
+    class Mine(Finalised):
+        def __del__(self):
+            with lock: super().__del__()
+    def work():
+        one = Mine(ended)
+        one.n += 1
+    two(work, work)
+    assert ended == [1, 1]
+def right_wrappers():
+    def work():
+        @functools.wraps(two)
+        def inner(): return inner.__name__
+        assert inner() == "two"
+    lock = threading.Lock()
+    def locked():
+        with lock: work()
+    two(locked, locked)
+def right_errors():
+    lock, seen = threading.Lock(), []
+    class Mine(Exception): pass
+    def work():
+        try:
+            error = Mine()
+            raise error
+        except Mine as caught:
+            with lock: seen.append(caught.__traceback__ is None)
+    two(work, work)
+    assert seen == [False, False]
+def right_context_under_a_lock():
+    number, lock = contextvars.ContextVar("number", default=0), threading.Lock()
+    context = contextvars.copy_context()
+    def add(): number.set(number.get() + 1)
+    def work():
+        with lock: context.run(add)
+    two(work, work)
+    assert context[number] == 2
 def two_in_a_row(numbers):
     # Something else is seen.
     lock = threading.Lock()
