@@ -6,7 +6,7 @@ other threads could look.
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from gc import get_referents
 from inspect import getattr_static
 from types import BuiltinFunctionType, CellType, FunctionType, GeneratorType, MethodType
@@ -26,6 +26,7 @@ _CONTAINERS = (WeakKeyDictionary, WeakSet, WeakValueDictionary)
 _WEAK = (ReferenceType, *_CONTAINERS, finalize)
 _NESTING = (CellType, dict, frozenset, list, set, tuple)
 _FUNCTIONS = (BuiltinFunctionType, FunctionType, MethodType, type)
+_REFERENT: Callable[[object], object] = vars(ReferenceType)["__call__"]
 _MODULES = frozenset(("_weakref", "_weakrefset", "weakref"))
 
 
@@ -53,7 +54,7 @@ class Deaths:
 
     def note_outlived(self, kept: Iterable[object]) -> None:
         """Note the finalisers that did not run, since the checker has kept something alive."""
-        left = [held for one in kept for held in (one, *get_referents(one))]
+        left: list[object] = [held for one in kept for held in (one, *get_referents(one))]
         seen = set[int]()
         while left:
             here = left.pop()
@@ -118,7 +119,7 @@ def _referents(value: object) -> Iterator[object]:
         yield value
     elif issubclass(kind, ReferenceType):
         # Not by the method of a subclass, which is code of the program.
-        referent = ReferenceType.__call__(cast("ReferenceType[object]", value))
+        referent = _REFERENT(value)
         if referent is not None:
             yield referent
     elif issubclass(kind, _CONTAINERS):

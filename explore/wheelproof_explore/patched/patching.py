@@ -69,9 +69,6 @@ def replaced(pairs: Iterable[tuple[object, object]]) -> Generator[None]:
             del NAMES[address]
 
 
-_Hook = Callable[["sys.UnraisableHookArgs"], object]
-
-
 @contextmanager
 def patched_threading(given: object = None) -> Generator[list[object]]:
     """Make `threading`, and code built on it, use the current run, inside the block.
@@ -104,8 +101,7 @@ def _patch(search: Search, stack: ExitStack) -> None:
     ):
         for name, method in methods.items():
             stack.enter_context(patch.object(kind, name, method))
-    hook = partial(_note_unraisable, sys.unraisablehook)
-    stack.enter_context(patch.object(sys, "unraisablehook", hook))
+    stack.enter_context(patch.object(sys, "unraisablehook", _note_no_ends()))
     _patch_internals(stack)
     stack.enter_context(refused_calls())
     # Garbage collection could run finalisers, which would make steps at random.
@@ -114,14 +110,19 @@ def _patch(search: Search, stack: ExitStack) -> None:
         stack.callback(gc.enable)
 
 
-def _note_unraisable(before: _Hook, error: "sys.UnraisableHookArgs") -> None:
-    """Keep what ends a run inside of a finaliser from being shown as an error of the program."""
-    runtime = sync.current_runtime()
-    if isinstance(runtime, ControlledRuntime):
-        thread = runtime.current
-        if runtime.stop is not None or runtime.closed or thread is None or thread.aborted:
-            return
-    before(error)
+def _note_no_ends() -> Callable[["sys.UnraisableHookArgs"], None]:
+    """Return a hook that shows no error of a finaliser if that is what ends a run."""
+    before = sys.unraisablehook
+
+    def note(error: "sys.UnraisableHookArgs") -> None:
+        runtime = sync.current_runtime()
+        if isinstance(runtime, ControlledRuntime):
+            thread = runtime.current
+            if runtime.stop is not None or runtime.closed or thread is None or thread.aborted:
+                return
+        before(error)
+
+    return note
 
 
 def _patch_internals(stack: ExitStack) -> None:
