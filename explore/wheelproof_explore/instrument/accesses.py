@@ -95,6 +95,8 @@ class Seeing:
         """The modules that runs have imported."""
         self.blind: dict[str, None] = {}
         self.deaths = Deaths(self.blind)
+        self._loaded = frozenset(sys.modules)
+        self._looks_at_modules = False
         # What a run has changed that cannot be brought back; each is in `blind`, too.
         self.lost: dict[str, None] = {}
         """What runs called and nobody could look into, in the order of the calls."""
@@ -279,11 +281,17 @@ class Seeing:
             before: object = vars(owner).get(name, self)
             self._replaced.setdefault((id(owner), name), (owner, name, before))
 
+    def look_at_modules(self) -> None:
+        """Note a look at `sys.modules`, which any import changes that a run makes."""
+        self._looks_at_modules = self._looks_at_modules or running() is not None
+
     def put_back(self) -> None:
         """Give modules that are not seen the attributes that they had before the latest run."""
         if self._runtime is not None:
             self.deaths.note_outlived(self._runtime.outlived)
             self._runtime = None
+        if self._looks_at_modules and not self._loaded.issuperset(sys.modules):
+            self.blind["what imports change in sys.modules"] = None
         for owner, name, before in self._replaced.values():
             if before is not self:
                 setattr(owner, name, before)

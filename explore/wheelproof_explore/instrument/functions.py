@@ -59,7 +59,7 @@ _CHANGED_BY_PYTHON: Mapping[str, Sequence[str]] = {
     "linecache": ("cache",),
     "logging": ("_handlers",),
     "re": ("_cache",),
-    "sys": ("modules", "path_importer_cache"),
+    "sys": ("path_importer_cache",),
     "threading": ("_active", "_dangling", "_limbo"),
     "warnings": ("filters", "onceregistry"),
 }
@@ -390,6 +390,8 @@ class _Functions(Items):
             if write:
                 self._seeing.replace(module, name)
                 self._seeing.write_module(module, name)
+            elif module is sys and name == "modules":
+                self._seeing.look_at_modules()
             elif name in _CHANGED_BY_PYTHON.get(module.__name__, ()):
                 self.blind(f"what changes {module.__name__}.{name}")
             self._access(vars(instance), f"{getattr(instance, '__name__', '')}.", name, write=write)

@@ -7,9 +7,8 @@ other threads could look.
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from gc import get_referents
 from inspect import getattr_static
-from types import BuiltinFunctionType, CellType, FunctionType, GeneratorType, MethodType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
 from typing import cast
 from weakref import (
     ReferenceType,
@@ -24,7 +23,6 @@ from wheelproof_explore.runtime.numbers import TIME
 
 _CONTAINERS = (WeakKeyDictionary, WeakSet, WeakValueDictionary)
 _WEAK = (ReferenceType, *_CONTAINERS, finalize)
-_NESTING = (CellType, dict, frozenset, list, set, tuple)
 _FUNCTIONS = (BuiltinFunctionType, FunctionType, MethodType, type)
 _REFERENT: Callable[[object], object] = vars(ReferenceType)["__call__"]
 _MODULES = frozenset(("_weakref", "_weakrefset", "weakref"))
@@ -54,18 +52,9 @@ class Deaths:
 
     def note_outlived(self, kept: Iterable[object]) -> None:
         """Note the finalisers that did not run, since the checker has kept something alive."""
-        left: list[object] = [held for one in kept for held in (one, *get_referents(one))]
-        seen = set[int]()
-        while left:
-            here = left.pop()
-            if id(here) in seen:
-                continue
-            seen.add(id(here))
-            kind = type(here)
-            if id(here) in self._alive or _has_finaliser(here):
-                self._blind[f"the death of a {kind.__name__}, which was kept alive"] = None
-            if issubclass(kind, _NESTING):
-                left += get_referents(here)
+        for one in kept:
+            if id(one) in self._alive or _has_finaliser(one):
+                self._blind[f"the death of a {type(one).__name__}, which was kept alive"] = None
 
     def _watch(self, value: object) -> None:
         key, name = id(value), type(value).__name__

@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Callable
 from contextvars import Context
 from functools import partial
-from sys import getrefcount
 from typing import NamedTuple, Protocol, TypeVar
 from weakref import ReferenceType
 
@@ -39,6 +38,7 @@ from wheelproof_explore.runtime.numbers import (
     field_number,
     object_number,
 )
+from wheelproof_explore.runtime.outlived import outlived
 from wheelproof_explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_explore.runtime.settings import Settings, TimeMode
 from wheelproof_explore.runtime.signals import (
@@ -156,7 +156,7 @@ class ControlledRuntime:
         self.blind: dict[str, None] = {}
         self._strangers: dict[int, tuple[object, ObjectNumber]] = {}
         self.outlived: list[object] = []
-        """Lists, dictionaries and the like that the program has dropped, and this keeps alive."""
+        """What the program has dropped, and this keeps alive: lists, and what they hold."""
         self.stop: KeyboardInterrupt | ProgramRejectedError | None = None
         self.faults: list[BaseException] = []
         # The calls that might have failed.
@@ -297,13 +297,8 @@ class ControlledRuntime:
         others = (one for one in self.threads.values() if one is not ended and one.number != TIME)
         if not self._strangers or all(one.ended for one in others):
             return
-        fresh: tuple[object, ObjectNumber] = [], object_number(SET_UP, 0)
-        held = [*self._strangers.values(), fresh]
-        kept = [keeper for keeper, _ in held if type(keeper) is not _Alive]
-        del fresh
-        counts = [*map(getrefcount, kept)]
-        alone = [one for one, count in zip(kept, counts, strict=True) if count <= counts[-1]]
-        self.outlived += alone[:-1]
+        held = self._strangers.values()
+        self.outlived += outlived(one for one, _ in held if type(one) is not _Alive)
 
     def known_stranger(self, instance: object) -> ObjectNumber | None:
         """Return the number of an object that is no model; None if this run has not met it."""

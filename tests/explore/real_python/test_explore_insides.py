@@ -234,13 +234,6 @@ def unknown_death_of_a_local():
         one = Seen()
         some.add(one)
     two_looks(work, lambda: len(some))
-def unknown_import():
-    import sys
-    def load(): import this_is_not_there
-    def work():
-        try: load()
-        except ImportError: pass
-    two_looks(work, lambda: "this_is_not_there" in sys.modules)
 def unknown_filters():
     import warnings
     two_looks(lambda: warnings.simplefilter("error"), lambda: len(warnings.filters))
@@ -312,6 +305,19 @@ def right_finaliser():
         one.n += 1
     two(work, work)
     assert ended == [1, 1]
+def right_look_at_ones_module():
+    import sys
+    here, lock = sys.modules[__name__], threading.Lock()
+    def work():
+        with lock: assert sys.modules[__name__] is here
+    two(work, work)
+def right_weak_keys():
+    lock, seen = threading.Lock(), Seen()
+    def work():
+        numbers = weakref.WeakKeyDictionary({seen: 0})
+        with lock: numbers[seen] += 1
+        assert numbers[seen] == 1
+    two(work, work)
 def right_wrappers():
     def work():
         @functools.wraps(two)
@@ -458,6 +464,28 @@ def test_what_a_model_stands_for_is_no_pass(
     own: ModuleType, name: str, accesses: Literal["steps", "races"]
 ) -> None:
     exploration = explore(getattr(own, name), accesses=accesses)
+    assert exploration.verdict() is Verdict.INCONCLUSIVE, exploration.summary()
+
+
+_LATE = """
+import sys, threading
+def work(): import late_module
+def look():
+    one, other = "late_module" in sys.modules, "late_module" in sys.modules
+    assert one == other
+def program():
+    threads = [threading.Thread(target=one) for one in (look, work)]
+    for one in threads: one.start()
+    for one in threads: one.join()
+"""
+
+
+@pytest.mark.parametrize("accesses", ["steps", "races"])
+def test_what_imports_change_is_no_pass(
+    tmp_path: Path, accesses: Literal["steps", "races"]
+) -> None:
+    with beside_installed(tmp_path, {"late_module": ""}, "own_late", _LATE) as module:
+        exploration = explore(module.program, accesses=accesses)
     assert exploration.verdict() is Verdict.INCONCLUSIVE, exploration.summary()
 
 
