@@ -38,10 +38,13 @@ def outlived(kept: Iterable[object]) -> list[object]:
     return [objects[key] for key in found]
 
 
+def _count(objects: dict[int, object], key: int) -> int:
+    return getrefcount(objects[key])
+
+
+_OWN = _count({0: []}, 0)
+
+
 def _references(objects: dict[int, object], key: int) -> int:
     """Return how many references there are to an object, besides that of this dictionary."""
-    return getrefcount(objects[key]) - _OWN
-
-
-_OWN = 0
-_OWN = _references({0: []}, 0)
+    return _count(objects, key) - _OWN
