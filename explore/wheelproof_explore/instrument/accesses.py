@@ -20,6 +20,7 @@ from wheelproof_explore.instrument.outside import (
     exposed,
     has_model,
     looked_into,
+    name_of,
     opened,
 )
 from wheelproof_explore.patched.deaths import Deaths
@@ -85,8 +86,8 @@ class Seeing:
         self.modules: frozenset[str] = frozenset()
         self.functions: Sequence[FunctionType] = ()
         """The functions whose code is replaced, as those modules had them at first."""
-        self.exposed_classes: set[type] = set()
-        """The classes whose own `__dict__` a run has taken."""
+        self._exposed_classes: set[tuple[str, str]] = set()
+        """The classes whose own `__dict__` a run has taken, by their names."""
         self.written: dict[str, frozenset[str]] = {}
         """The variables of modules that were written as attributes, by the names of the modules."""
         self._replaced: dict[tuple[int, str], tuple[object, str, object]] = {}
@@ -239,7 +240,7 @@ class Seeing:
         """
         is_class = issubclass(type(value), type)
         kind = cast("type[object]", value if is_class else type(value))
-        taken = self.exposed_classes if is_class else exposed
+        taken = self._exposed_classes if is_class else exposed
         runtime = running()
         if runtime is None or not self.active:
             return
@@ -249,10 +250,15 @@ class Seeing:
         if looked_into(kind, "__dict__") is not None:
             self.blind[f"what changes the __dict__ of a {kind.__name__}"] = None
             return
-        if not getattr(sys.modules.get(kind.__module__), "__file__", None) or kind in taken:
-            return
-        taken.add(kind)
-        _explore_anew(runtime, f"takes __dict__ of {kind}")
+        home, name = sys.modules.get(kind.__module__), name_of(kind)
+        has_own = kind is FunctionType or getattr(home, "__file__", None)
+        if has_own and name not in taken:
+            taken.add(name)
+            _explore_anew(runtime, f"takes __dict__ of {kind}")
+
+    def is_exposed_class(self, owner: type) -> bool:
+        """Tell whether a run has taken the `__dict__` of a class itself."""
+        return bool(self._exposed_classes) and name_of(owner) in self._exposed_classes
 
     def look_into(self, owner: type, name: str) -> None:
         """Have each call of a method of a class of Python be one that changes its attributes."""

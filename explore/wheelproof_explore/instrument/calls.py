@@ -37,7 +37,13 @@ from wheelproof_explore.instrument.outside import (
     parts_of,
     receiver_of,
 )
-from wheelproof_explore.instrument.system import FILES, attribute_of, swapped_by, system_parts
+from wheelproof_explore.instrument.system import (
+    FILES,
+    IN_MEMORY,
+    attribute_of,
+    swapped_by,
+    system_parts,
+)
 from wheelproof_explore.patched.deaths import tells_of_deaths
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.patched.threads import thread_init
@@ -193,6 +199,10 @@ class Calls:
             parts += _parts(values[2:], Effect.READS)
         elif target is update_wrapper and values:
             parts += (((values[0], "function.", name), True) for name in _WRAPPED)
+        if not issubclass(made_by, type):
+            # A stream, to which all that is given one writes; a class only keeps it.
+            streams = [one for one in values if issubclass(type(one), IN_MEMORY)]
+            parts += (((one, type(one).__name__, ""), True) for one in streams)
         parts += self._module_state.written_by(target)
         for cached in (function, receiver):
             if type(cached) is _CACHE:
@@ -434,8 +444,12 @@ class Calls:
         """Read or write an attribute of an object whose `__dict__` others may go through."""
         held: object = object.__getattribute__(instance, "__dict__")
         own: Part = (instance, f"{type(instance).__name__}.", name)
-        key = "" if self._seeing.steps else f"[{name!r}]"
-        self._seeing.touch([(own, write), ((held, "dict", key), write)], sure=True)
+        keys = [""] if self._seeing.steps else [f"[{name!r}]"]
+        if not self._seeing.steps and name not in cast("dict[str, object]", held):
+            # Whoever goes through the whole dictionary sees whether it is there.
+            keys.append("")
+        inside = (((held, "dict", key), write) for key in keys)
+        self._seeing.touch([(own, write), *inside], sure=True)
 
     def touch_class(self, owner: type, name: str, *, write: bool) -> None:
         """Read or write an attribute of a class whose `__dict__` others may go through."""

@@ -36,7 +36,7 @@ from wheelproof_explore.instrument.outside import (
     OPERATORS,
     Effect,
     attributes_of,
-    exposed,
+    is_exposed,
     is_python,
     is_quiet,
     looked_into,
@@ -163,6 +163,8 @@ class _Functions(Items):
             missed = self._seeing.faulty[id(function)]
             self._seeing.blind[f"{missed}, by a name that no search found, cannot fail"] = None
         receiver = receiver_of(function)
+        if receiver is not None and getattr(function, "__name__", "") == "__subclasses__":
+            self._seeing.blind["__subclasses__(), which each new class changes"] = None
         if type(function) is BuiltinMethodType and issubclass(type(receiver), CONTAINERS):
             return partial(self._call, cast("Container", receiver), function.__name__)
         if type(function) is not BuiltinMethodType:
@@ -352,8 +354,8 @@ class _Functions(Items):
         kind = type(instance)
         if write and name in _OF_WHOLE_OBJECTS:
             self.blind(f"a store to {name}")
-        elif name == "cell_contents":
-            self.blind("a look at cell_contents")
+        elif name in ("cell_contents", "f_locals"):
+            self.blind(f"a look at {name}")
         if issubclass(kind, _NO_STATE):
             return
         refuse_missed(instance)
@@ -362,7 +364,7 @@ class _Functions(Items):
             owner = next((one for one in mro if name in vars(one)), cast("type", instance))
             if name == "__dict__":
                 self._seeing.expose(owner)
-            if owner in self._seeing.exposed_classes:
+            if self._seeing.is_exposed_class(owner):
                 self._calls.touch_class(owner, name, write=write)
                 return
             if owner.__module__ != "builtins" and (write or not _is_method(vars(owner).get(name))):
@@ -374,6 +376,8 @@ class _Functions(Items):
             self._seeing.look_into(keeper, name)
         if issubclass(type(found), cached_property) and not write:
             self._calls.look_into_cached_property(found)
+            if is_exposed(kind):
+                self._calls.touch_exposed(instance, name, write=True)
         if name == "__dict__":
             self._seeing.expose(instance)
             return
@@ -396,7 +400,7 @@ class _Functions(Items):
                 self.blind(f"what changes {module.__name__}.{name}")
             self._access(vars(instance), f"{getattr(instance, '__name__', '')}.", name, write=write)
         elif kind.__module__ != "builtins" or issubclass(kind, BaseException | FunctionType):
-            if kind in exposed:
+            if is_exposed(kind):
                 self._calls.touch_exposed(instance, name, write=write)
                 return
             if kind.__module__ in self._seeing.modules:

@@ -86,6 +86,8 @@ _CHANGING = frozenset(("delitem", "setitem", "pack_into")) | {
     name for name in vars(operator) if name.startswith("i") and name not in ("index", "is_")
 }
 """Functions of `operator` and `struct` that write; the others read."""
+_FILLING = frozenset(("pack_into", "readinto", "readinto1", "recv_into", "shuffle"))
+"""Methods that write what they are given."""
 _READING_METHODS = frozenset(
     ("copy", "count", "difference", "get", "index", "intersection", "isdisjoint", "issubset")
 ) | {"issuperset", "items", "keys", "symmetric_difference", "union", "values"}
@@ -159,8 +161,11 @@ opened: set[type] = set()
 
 An exploration begins with none.
 """
-exposed: set[type] = set()
-"""The classes of objects whose `__dict__` a run has taken; an exploration begins with none."""
+exposed: set[tuple[str, str]] = set()
+"""The classes of objects whose `__dict__` a run has taken; an exploration begins with none.
+
+By their names: a class that a function defines is another one in each run.
+"""
 MORE: Part = (None, "more", "")
 """In the place of the parts that are left, if there are too many to go through."""
 
@@ -181,6 +186,8 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
     if receiver is not None:
         looks = name in LOOKING_METHODS
         given = Effect.READS_ALL if type(receiver) in (str, bytes) else Effect.READS
+        if name in _FILLING:
+            given = Effect.WRITES
         return Effect.READS if looks else Effect.WRITES, given
     owner = getattr(function, "__objclass__", None)
     if issubclass(type(owner), type):
@@ -223,6 +230,16 @@ def _tells(kind: type) -> bool:
 def is_opened(kind: type) -> bool:
     """Tell whether the program looks into a class of a quiet package, or into one that it is of."""
     return not opened.isdisjoint(kind.__mro__)
+
+
+def is_exposed(kind: type) -> bool:
+    """Tell whether a run has taken the `__dict__` of an object of a class."""
+    return bool(exposed) and name_of(kind) in exposed
+
+
+def name_of(kind: type) -> tuple[str, str]:
+    """Return the module and the name of a class."""
+    return kind.__module__, kind.__qualname__
 
 
 def looked_into(kind: type, name: str) -> type | None:
@@ -365,7 +382,7 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
         elif issubclass(kind, SimpleNamespace | BaseException) or is_python(kind):
             # An attribute that it does not have yet.
             yield (here, f"{kind.__name__}.", ""), written
-            if kind in exposed:
+            if is_exposed(kind):
                 yield (object.__getattribute__(here, "__dict__"), "dict", ""), written
             for name, held in attributes_of(here):
                 yield (here, f"{kind.__name__}.", name), written

@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import PurePath
 from pkgutil import resolve_name
-from types import FunctionType, ModuleType
+from types import BuiltinMethodType, FunctionType, ModuleType
 from typing import cast
 from warnings import catch_warnings
 
 from wheelproof_explore.instrument.outside import (
+    CONTAINERS,
     LOOKING_METHODS,
     Effect,
     Part,
@@ -83,7 +84,8 @@ _LOGGING = frozenset((
     "handle", "hasHandlers", "info", "isEnabledFor", "log", "warn", "warning",
 ))  # fmt: skip
 _OF_LOGGERS = ("disable", "disabled", "filters", "formatter", "handlers", "level", "propagate")
-_IN_MEMORY = (io.StringIO, io.BytesIO)
+IN_MEMORY = (io.StringIO, io.BytesIO)
+"""Streams that are not files."""
 
 
 class _System:
@@ -180,11 +182,35 @@ def _of_loggers(name: str, receiver: object) -> list[tuple[Part, bool]]:
         parts += ((part, True) for part in _state_of_logger(here))
         parts += ((part, True) for part in _state_of_logger(logging.root.manager))
     elif name in _LOGGING:
+        writes, propagates = _is_written(name, here), True
         while issubclass(type(here), logging.Logger):
-            parts += ((part, False) for part in _state_of_logger(here))
-            here = cast("logging.Logger", here).parent
+            logger = cast("logging.Logger", here)
+            parts += ((part, False) for part in _state_of_logger(logger))
+            if writes and propagates:
+                parts += _written_by_handlers(logger)
+            propagates, here = propagates and logger.propagate, logger.parent
         parts += ((part, False) for part in _state_of_logger(logging.root.manager))
     return parts
+
+
+def _is_written(name: str, logger: object) -> bool:
+    """Tell whether a call of a logger gets to its handlers, as far as its name says the level."""
+    if not issubclass(type(logger), logging.Logger) or name.startswith(("get", "has", "is")):
+        return False
+    level = logging.getLevelName({"exception": "ERROR", "warn": "WARNING"}.get(name, name.upper()))
+    return not isinstance(level, int) or cast("logging.Logger", logger).isEnabledFor(level)
+
+
+def _written_by_handlers(logger: logging.Logger) -> Iterator[tuple[Part, bool]]:
+    """Yield what handlers write in memory: a stream, a list of records."""
+    for handler in logger.handlers:
+        # Those of pytest keep the records of every test.
+        if type(handler).__module__.partition(".")[0] == "_pytest":
+            continue
+        for value in list(vars(handler).values()):
+            kind = type(value)
+            if issubclass(kind, (*IN_MEMORY, *CONTAINERS, BuiltinMethodType)):
+                yield from ((part, True) for part, _ in parts_of(value, everything=False))
 
 
 def _state_of_logger(here: object) -> Iterator[Part]:
@@ -232,7 +258,7 @@ def _effect_of_opening(
 def _effect_of_file(value: object) -> Effect:
     """Return what may be done through an open file; nothing if it is none, or one in memory."""
     kind = type(value)
-    if not issubclass(kind, io.IOBase) or issubclass(kind, _IN_MEMORY):
+    if not issubclass(kind, io.IOBase) or issubclass(kind, IN_MEMORY):
         return Effect.NOTHING
     if value is sys.stdout or value is sys.stderr or value is sys.stdin:
         return Effect.NOTHING
@@ -243,6 +269,6 @@ def _effect_of_file(value: object) -> Effect:
         except ValueError:
             # It was detached.
             return Effect.NOTHING
-    if issubclass(type(below), _IN_MEMORY):
+    if issubclass(type(below), IN_MEMORY):
         return Effect.NOTHING
     return Effect.READS if issubclass(type(below), io.BufferedReader) else Effect.WRITES

@@ -154,6 +154,26 @@ def wrong_array_of_c():
     array = (ctypes.c_int * 3)()
     def write(): array[0] = 1
     two_looks(write, lambda: array[0])
+def wrong_dict_of_a_function():
+    def one(): pass
+    def write(): one.n = 1
+    two_looks(write, lambda: vars(one).get("n"))
+def wrong_dict_of_a_local_class():
+    class Local:
+        def __init__(self): self.n = 0
+    one = Local()
+    def write(): one.n = 1
+    two_looks(write, lambda: one.__dict__["n"])
+def wrong_dict_of_a_local_class_itself():
+    class Local: n = 0
+    def write(): Local.n = 1
+    two_looks(write, lambda: vars(Local)["n"])
+def wrong_cached_property():
+    class Local:
+        @functools.cached_property
+        def n(self): return 1
+    one = Local()
+    two_looks(lambda: one.n, lambda: "n" in one.__dict__)
 def wrong_cause():
     error = ValueError()
     def write():
@@ -244,6 +264,12 @@ def unknown_handler():
 def unknown_collector():
     import gc
     two_looks(gc.disable, gc.isenabled)
+def unknown_subclasses():
+    class Base: made = []
+    def define():
+        class Made(Base): pass
+        Base.made.append(Made)
+    two_looks(define, lambda: len(Base.__subclasses__()))
 def unknown_cell():
     n = 0
     def write():
