@@ -32,6 +32,7 @@ from wheelproof_explore.fields.plain_fields import watched
 from wheelproof_explore.instrument.accesses import NewlySharedError, Seeing
 from wheelproof_explore.instrument.left_behind import LeftBehind
 from wheelproof_explore.instrument.loading import import_packages, instrumented, modules_seen
+from wheelproof_explore.patched.deaths import has_finaliser
 from wheelproof_explore.patched.environment import Environment, call_of
 from wheelproof_explore.patched.files import files_watched
 from wheelproof_explore.patched.patching import patched_threading
@@ -45,6 +46,7 @@ from wheelproof_explore.runs.guard import forbidden_calls, require_assertions, w
 from wheelproof_explore.runs.races import Analysis
 from wheelproof_explore.runs.schedule import decode
 from wheelproof_explore.runtime.numbers import Actor
+from wheelproof_explore.runtime.runtime import ControlledRuntime
 from wheelproof_explore.strategies.bounded import BoundedStrategy
 from wheelproof_explore.strategies.brute import BruteStrategy
 from wheelproof_explore.strategies.driver import analysed_runs
@@ -443,15 +445,28 @@ class _Session:
         self._require_no_new_module()
         execution, every = analysis.execution, self._options.check_every
         self._tally.note(execution, self._names, complete=self._strategy.complete)
-        if self._tally.first is not None and self._seeing.lost:
+        if self._tally.first is not None:
+            self._require_sure_failure(execution.runtime)
+        if not execution.runtime.cut and self._tally.runs % every == 1 % every:
+            self._repeat(execution)
+
+    def _require_sure_failure(self, runtime: ControlledRuntime) -> None:
+        """Raise ProgramRejectedError if the latest run may have failed by the checker's doing."""
+        if self._seeing.lost:
             raise ProgramRejectedError(
                 self._program.name,
                 f"fails, but not from its beginning: an earlier run has changed "
                 f"{' and '.join(self._seeing.lost)}, which cannot be brought back",
                 "make it inside the run",
             )
-        if not execution.runtime.cut and self._tally.runs % every == 1 % every:
-            self._repeat(execution)
+        kept = next((one for one in runtime.kept_alive() if has_finaliser(one)), None)
+        if kept is not None:
+            raise ProgramRejectedError(
+                self._program.name,
+                f"fails, but perhaps since the checker kept a {type(kept).__name__} alive: it was "
+                f"in a list or a dictionary that was dropped, and its finaliser did not run",
+                "hold it by a name, or in an object of a class of your own",
+            )
 
     def _require_no_new_module(self) -> None:
         """Raise _NewModuleError if the last run has loaded a module that it has to be seen in."""

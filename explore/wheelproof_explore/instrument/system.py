@@ -197,8 +197,9 @@ def _is_written(name: str, logger: object) -> bool:
     """Tell whether a call of a logger gets to its handlers, as far as its name says the level."""
     if not issubclass(type(logger), logging.Logger) or name.startswith(("get", "has", "is")):
         return False
-    level = logging.getLevelName({"exception": "ERROR", "warn": "WARNING"}.get(name, name.upper()))
-    return not isinstance(level, int) or cast("logging.Logger", logger).isEnabledFor(level)
+    level = {"exception": "ERROR", "warn": "WARNING"}.get(name, name.upper())
+    number = logging.getLevelNamesMapping().get(level)
+    return number is None or cast("logging.Logger", logger).isEnabledFor(number)
 
 
 def _written_by_handlers(logger: logging.Logger) -> Iterator[tuple[Part, bool]]:
@@ -207,7 +208,8 @@ def _written_by_handlers(logger: logging.Logger) -> Iterator[tuple[Part, bool]]:
         # Those of pytest keep the records of every test.
         if type(handler).__module__.partition(".")[0] == "_pytest":
             continue
-        for value in list(vars(handler).values()):
+        held: list[object] = [*vars(handler).values()]
+        for value in held:
             kind = type(value)
             if issubclass(kind, (*IN_MEMORY, *CONTAINERS, BuiltinMethodType)):
                 yield from ((part, True) for part, _ in parts_of(value, everything=False))

@@ -53,7 +53,7 @@ class Deaths:
     def note_outlived(self, kept: Iterable[object]) -> None:
         """Note the finalisers that did not run, since the checker has kept something alive."""
         for one in kept:
-            if id(one) in self._alive or _has_finaliser(one):
+            if id(one) in self._alive or has_finaliser(one):
                 self._blind[f"the death of a {type(one).__name__}, which was kept alive"] = None
 
     def _watch(self, value: object) -> None:
@@ -83,7 +83,7 @@ def _others_live() -> bool:
     return not all(one.ended for one in others)
 
 
-def _has_finaliser(value: object) -> bool:
+def has_finaliser(value: object) -> bool:
     """Tell whether code of the program runs when an object dies."""
     kind = type(value)
     if kind is GeneratorType:

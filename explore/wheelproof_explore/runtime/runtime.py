@@ -295,10 +295,13 @@ class ControlledRuntime:
     def _note_outlived(self, ended: ModelThread) -> None:
         """Note what only this runtime keeps alive, while other threads could see it die."""
         others = (one for one in self.threads.values() if one is not ended and one.number != TIME)
-        if not self._strangers or all(one.ended for one in others):
-            return
+        if self._strangers and not all(one.ended for one in others):
+            self.outlived += self.kept_alive()
+
+    def kept_alive(self) -> list[object]:
+        """Return what only this runtime keeps alive by now."""
         held = self._strangers.values()
-        self.outlived += outlived(one for one, _ in held if type(one) is not _Alive)
+        return outlived(one for one, _ in held if type(one) is not _Alive)
 
     def known_stranger(self, instance: object) -> ObjectNumber | None:
         """Return the number of an object that is no model; None if this run has not met it."""

@@ -11,6 +11,7 @@ from typing import Literal
 import pytest
 
 from support.explore.exploring import beside_installed
+from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.library import explore
 from wheelproof_explore.verdicts import Verdict
 
@@ -226,6 +227,20 @@ def unknown_finaliser_in_a_list():
         some = [Finalised(ended)]
         some.append(1)
     two_looks(work, lambda: len(ended))
+def refused_finaliser_in_a_list():
+    ended = []
+    two(lambda: ended.append(0), int)
+    def work():
+        some = [Finalised(ended)]
+        some.append(1)
+    work()
+    assert ended == [0, 0]
+def wrong_beside_a_list_that_lives():
+    ended = []
+    two(lambda: ended.append(0), int)
+    some = [Finalised(ended)]
+    some.append(1)
+    assert ended == [0, 0]
 def unknown_death():
     seen = Seen()
     seen.held = Seen()
@@ -491,6 +506,12 @@ def test_what_a_model_stands_for_is_no_pass(
 ) -> None:
     exploration = explore(getattr(own, name), accesses=accesses)
     assert exploration.verdict() is Verdict.INCONCLUSIVE, exploration.summary()
+
+
+@pytest.mark.parametrize("name", _named("refused"))
+def test_what_may_have_failed_by_what_is_kept_alive_is_refused(own: ModuleType, name: str) -> None:
+    with pytest.raises(ProgramRejectedError, match="kept a Finalised alive"):
+        explore(getattr(own, name))
 
 
 _LATE = """
