@@ -5,6 +5,7 @@ from difflib import get_close_matches
 
 from wheelproof.producer import BufferPool
 from wheelproof.purgatory import DelayedOperationPurgatory
+from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
 from wheelproof_explore.program import Program
 from wheelproof_lab.worlds import catalog, purgatory, timer
@@ -38,6 +39,7 @@ FAULTS: Mapping[str, Sequence[Program]] = {
         *purgatory_programs.faults_with(DelayedOperationPurgatory),
         *purgatory.REAPER_FAULTS,
     ),
+    "replication": replication.faults_with(ReplicaManager),
     "buffer_pool": buffer_pool.faults_with(BufferPool),
     "accumulator": accumulator.faults_with(SurvivedAccumulator),
 }

@@ -118,23 +118,17 @@ def programs_of(
 
     `build` makes the scenario of a row with the `sound` implementation, or with a faulty one.
     """
-
-    def made(name: str, row: RowT, kind: KindT) -> Program:
-        return Program(
-            name=name,
-            summary=row.summary,
-            build=partial(build, row, kind),
-            settings=Settings(spurious_wakeups=row.spurious_wakeups),
-            plain_fields=plain_fields,
-        )
-
+    passing = (
+        _program(f"{prefix}{name}", row, partial(build, row, sound), plain_fields)
+        for name, row in rows.items()
+    )
     failing = (
-        made(f"bug/{bug.id}", row, kind)
+        _program(f"bug/{bug.id}", row, partial(build, row, kind), plain_fields)
         for bug, kind in faulty
         for row in rows.values()
         if bug.id in row.bugs
     )
-    return tuple(made(f"{prefix}{name}", row, sound) for name, row in rows.items()), tuple(failing)
+    return tuple(passing), tuple(failing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,16 +203,25 @@ def failing_with_faults(
 ) -> tuple[Program, ...]:
     """Return a program for each known bug that a row shows in an environment that fails."""
     return tuple(
-        Program(
-            name=f"bug/{bug.id}",
-            summary=row.summary,
-            build=partial(build, row, kind),
-            settings=Settings(spurious_wakeups=row.spurious_wakeups),
-            plain_fields=plain_fields,
-        )
+        _program(f"bug/{bug.id}", row, partial(build, row, kind), plain_fields)
         for bug, kind in faulty
         for row in rows.values()
         if bug.id in row.fault_bugs
+    )
+
+
+def _program(
+    name: str,
+    row: ProgramRow[BenchT],
+    build: Callable[[], Scenario],
+    plain_fields: Sequence[PlainField],
+) -> Program:
+    return Program(
+        name=name,
+        summary=row.summary,
+        build=build,
+        settings=Settings(spurious_wakeups=row.spurious_wakeups),
+        plain_fields=plain_fields,
     )
 
 

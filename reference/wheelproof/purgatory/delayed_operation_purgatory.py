@@ -138,8 +138,8 @@ class DelayedOperationPurgatory(Generic[Operation]):
         """Try every operation that waits for `key` (standard 2.6).
 
         Returns how many this call completed. Raises IllegalArgumentError for a key that cannot be
-        hashed, and DelayedOperationError, when all have been tried, if any raised. Allowed after
-        `shutdown`: it only lets operations go.
+        hashed, and DelayedOperationError, when all have been tried, if any raised; if what one
+        raised ends a thread, that. Allowed after `shutdown`: it only lets operations go.
         TLA+: FetchWatchers, TestEmpty and RemoveKeyIfEmpty of Purgatory.
         """
         watchers = self._shard_of(key).get(key)

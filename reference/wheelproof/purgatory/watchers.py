@@ -20,7 +20,7 @@ answered
 (1, True)
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Generic, TypeVar
 
@@ -87,26 +87,23 @@ class Watchers(Generic[Operation]):
         tried: its adder tests the predicate once it is in the list. An operation that raises does
         not keep the others from being tried.
 
-        Raises DelayedOperationError, after the walk, if any of them raised.
+        Raises, after the walk, DelayedOperationError if any of them raised; if what one raised
+        ends a thread, an interrupt or SystemExit, that (standard 6.4.8).
         Seam: known bugs stop-at-error and KAFKA-3994 replace this.
         TLA+: IsDone, Lock, TryComplete and WalkRemove of Purgatory.
         """
         completed = 0
-        failures: list[Exception] = []
+        failures: list[BaseException] = []
         for operation in self.operations():
-            if operation.is_done():
-                self.remove(operation)
-                continue
             try:
-                completed_here = operation.safe_try_complete()
-            except Exception as failure:
+                if operation.is_done():
+                    self.remove(operation)
+                elif operation.safe_try_complete():
+                    completed += 1
+                    self.remove(operation)
+            except BaseException as failure:
                 failures.append(failure)
-                continue
-            if completed_here:
-                completed += 1
-                self.remove(operation)
-        if failures:
-            raise DelayedOperationError(tuple(failures), completed) from failures[0]
+        raise_failures(failures, completed)
         return completed
 
     def purge_completed(self) -> PurgeResult:
@@ -128,6 +125,24 @@ class Watchers(Generic[Operation]):
     def _purge(self, operation: Operation) -> None:
         """Drop an operation that is done. Seam: known bug KAFKA-664 replaces this."""
         self.remove(operation)
+
+
+def raise_failures(failures: Sequence[BaseException], num_completed: int) -> None:
+    """Raise for what operations have raised, now that all have been tried; nothing if none did.
+
+    Raises the first that ends a thread; else DelayedOperationError, with `num_completed`.
+
+    >>> raise_failures([ValueError("no"), SystemExit(1)], num_completed=0)
+    Traceback (most recent call last):
+    SystemExit: 1
+    """
+    errors = tuple(one for one in failures if isinstance(one, Exception))
+    stop = next((one for one in failures if not isinstance(one, Exception)), None)
+    report = DelayedOperationError(errors, num_completed) if errors else None
+    if stop is not None:
+        raise stop from report
+    if report is not None:
+        raise report from errors[0]
 
 
 class WatcherShard(Generic[Operation]):

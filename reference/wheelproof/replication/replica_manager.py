@@ -39,6 +39,7 @@ from wheelproof.clock import Clock, SystemClock
 from wheelproof.domain import require_integer
 from wheelproof.errors import DelayedOperationError, PurgatoryClosedError
 from wheelproof.purgatory import DelayedOperationPurgatory
+from wheelproof.purgatory.watchers import raise_failures
 from wheelproof.replication.delayed_fetch import DelayedFetch
 from wheelproof.replication.delayed_produce import DelayedProduce
 from wheelproof.replication.fetch_handler import FetchHandler, require_fetch
@@ -287,7 +288,7 @@ class ReplicaManager:
 
     def _check(self, waiting: Sequence[tuple[_Purgatory, TopicPartition]]) -> None:
         """Check all that waits, also after a callback has raised; report those at the end."""
-        failures: list[Exception] = []
+        failures: list[BaseException] = []
         completed = 0
         for purgatory, topic_partition in waiting:
             try:
@@ -295,5 +296,6 @@ class ReplicaManager:
             except DelayedOperationError as error:
                 failures += error.failures
                 completed += error.num_completed
-        if failures:
-            raise DelayedOperationError(tuple(failures), completed) from failures[0]
+            except BaseException as stop:
+                failures.append(stop)
+        raise_failures(failures, completed)

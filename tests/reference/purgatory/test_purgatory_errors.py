@@ -1,6 +1,7 @@
 """Bad input, and operations that raise: the state stays consistent and nothing else is lost."""
 
 import threading
+from asyncio import CancelledError
 from collections.abc import Hashable
 from typing import cast
 
@@ -96,6 +97,40 @@ def test_an_operation_that_raises_does_not_keep_the_others_from_being_tried() ->
     assert bench.contents() == (2, 1, 2)
     raising.ready = also_raising.ready = True
     assert bench.purgatory.check_and_complete("k") == 2
+    assert bench.contents() == _EMPTY
+
+
+class _Ends(Operation):
+    """An operation whose callback ends the thread."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self._error = error
+
+    def on_complete(self) -> None:
+        """Raise."""
+        super().on_complete()
+        raise self._error
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), CancelledError()])
+def test_what_ends_a_thread_does_not_keep_the_others_from_being_tried(
+    error: BaseException,
+) -> None:
+    bench = Bench()
+    first, last = (_Ends(error) for _ in range(2))
+    raising, other = Operation(), Operation()
+    for operation in (first, raising, other, last):
+        bench.purgatory.try_complete_else_watch(operation, ["k"])
+    raising.raises_in_check = 3
+    for operation in (first, raising, other, last):
+        operation.ready = True
+    with pytest.raises(type(error)) as caught:
+        bench.purgatory.check_and_complete("k")
+    assert isinstance(caught.value.__cause__, DelayedOperationError)
+    assert caught.value.__cause__.num_completed == 1
+    assert (first.completed, other.completed, last.completed) == (1, 1, 1)
+    assert bench.purgatory.check_and_complete("k") == 1
     assert bench.contents() == _EMPTY
 
 

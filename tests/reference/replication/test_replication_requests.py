@@ -1,6 +1,6 @@
 """Produce and fetch requests of a broker: a conversation, bad input, callbacks that raise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -286,6 +286,31 @@ def test_a_callback_that_raises_keeps_nobody_else_from_being_answered() -> None:
     broker.perform(PurgeCompleted())
     assert set(broker.take_answers()) == {"producer", "follower"}
     assert broker.num_delayed == 0
+
+
+def _end_thread(_: object) -> None:
+    raise SystemExit(3)
+
+
+def test_what_ends_a_thread_keeps_no_other_partition_from_being_answered() -> None:
+    manager, other, answers = (
+        _Broker().manager,
+        TopicPartition("u", 0),
+        list[Mapping[TopicPartition, object]](),
+    )
+    manager.become_leader(other, 0, replica_ids=[1, 2], in_sync_ids=[1, 2])
+    params = FetchParams(replica_id=2, max_wait_ms=Millis(9), min_bytes=1, max_bytes=99)
+    for partition, callback in ((_TOPIC, _end_thread), (other, answers.append)):
+        waiting = {partition: FetchPartition(fetch_offset=0, max_bytes=99)}
+        manager.fetch_messages(params, waiting, callback)
+    with pytest.raises(SystemExit):
+        manager.append_records(
+            timeout_ms=Millis(9),
+            required_acks=1,
+            entries={_TOPIC: [b"r"], other: [b"r"]},
+            callback=answers.append,
+        )
+    assert [list(answer) for answer in answers] == [[_TOPIC, other], [other]]
 
 
 @pytest.mark.repeats("kip-320-fenced", "kip-320-unknown")

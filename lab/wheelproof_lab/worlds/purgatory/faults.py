@@ -29,21 +29,27 @@ class FaultError(Exception):
 class _FaultyOperation(FlagOperation):
     """An operation whose predicate and callbacks raise now and then."""
 
-    __slots__ = ("_faults",)
+    __slots__ = ("_faults", "has_raised")
 
     def __init__(self, flag: Volatile[bool], faults: Faults) -> None:
         super().__init__(flag)
         self._faults = faults
+        self.has_raised = False
+        """Whether a test of the predicate has raised."""
 
     def try_complete(self) -> bool:
         """Test the flag, or raise."""
-        self._faults.may_fail("try_complete", FaultError)
+        try:
+            self._faults.may_fail("try_complete", FaultError)
+        except FaultError:
+            self.has_raised = True
+            raise
         return super().try_complete()
 
     def on_complete(self) -> None:
-        """Count the completion, and raise now and then."""
+        """Count the completion, and raise now and then what ends a thread."""
         super().on_complete()
-        self._faults.may_fail("on_complete", FaultError)
+        self._faults.may_fail("on_complete", SystemExit)
 
     def on_expiration(self) -> None:
         """Count the expiry, and raise now and then."""
@@ -51,7 +57,18 @@ class _FaultyOperation(FlagOperation):
         self._faults.may_fail("on_expiration", FaultError)
 
 
-class _FaultyTimer(TimerOfOneList):
+class SurvivingTimer(TimerOfOneList):
+    """A timer whose tasks may raise."""
+
+    def run(self, task: TimerTask) -> None:
+        """Run a task; its error ends that task alone."""
+        try:
+            super().run(task)
+        except (FaultError, SystemExit):
+            return
+
+
+class _FaultyTimer(SurvivingTimer):
     """A timer that refuses a task now and then, and whose tasks may raise."""
 
     def __init__(self, faults: Faults) -> None:
@@ -63,18 +80,15 @@ class _FaultyTimer(TimerOfOneList):
         self._faults.may_fail("add", FaultError)
         super().add(timer_task)
 
-    def run(self, task: TimerTask) -> None:
-        """Run a task; its error ends that task alone."""
-        try:
-            super().run(task)
-        except FaultError:
-            return
-
 
 class FaultyWorld(PurgatoryWorld):
     """A purgatory whose operations raise, and callers who go on."""
 
-    survived: ClassVar[tuple[type[Exception], ...]] = (DelayedOperationError, FaultError)
+    survived: ClassVar[tuple[type[BaseException], ...]] = (
+        DelayedOperationError,
+        FaultError,
+        SystemExit,
+    )
 
     def __init__(
         self, purgatory_class: type[AnyPurgatory], purge_interval: int, *, timer_enabled: bool
@@ -90,18 +104,38 @@ class FaultyWorld(PurgatoryWorld):
         )
         self._failed: list[DelayedOperation] = []
         self._given_up: list[DelayedOperation] = []
+        self._flag_is_up = False
+        self._waiting: list[tuple[_FaultyOperation, tuple[str, ...]]] = []
+        self._tried: list[_FaultyOperation] = []
 
     def watch(self, operation: DelayedOperation, *keys: str) -> None:
         """Hand an operation in; note if the call has raised, and if that has given it up."""
         try:
             super().watch(operation, *keys)
-        except FaultError:
+        except (FaultError, SystemExit):
             self._failed.append(operation)
             if operation.is_cancelled() or not operation.is_done():
                 self._given_up.append(operation)
+        else:
+            if isinstance(operation, _FaultyOperation):
+                self._waiting.append((operation, keys))
+
+    def raise_flag(self) -> None:
+        """Make the predicate true."""
+        super().raise_flag()
+        self._flag_is_up = True
+
+    def check_key(self, key: str) -> None:
+        """Check a key, and note who has to be tried by that."""
+        ready = self._waiting if self._flag_is_up else []
+        tried = [operation for operation, keys in ready if key in keys]
+        super().check_key(key)
+        self._tried += tried
 
     def check(self) -> None:
         """Raise unless each operation ended once, if it was accepted, and nothing is left."""
+        for tried in self._tried:
+            assert tried.is_done() or tried.has_raised, "not tried, since another one raised"
         self.raise_flag()
         if not self.is_shut():
             for key in _KEYS:

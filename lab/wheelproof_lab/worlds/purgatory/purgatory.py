@@ -116,7 +116,7 @@ class RaisingOperation(FlagOperation):
 class PurgatoryWorld(Bench):
     """A purgatory with one shard, a flag and the operations that wait for it."""
 
-    survived: ClassVar[tuple[type[Exception], ...]] = ()
+    survived: ClassVar[tuple[type[BaseException], ...]] = ()
     """The errors of operations after which callers go on."""
 
     def __init__(

@@ -3,10 +3,19 @@
 from collections.abc import Mapping
 
 from wheelproof.replication import ReplicaManager
-from wheelproof_explore.program import Scenario
+from wheelproof_explore.program import Program, Scenario
 from wheelproof_lab.bugs.replication import BUGS
 from wheelproof_lab.worlds.replication.bench import Broker
-from wheelproof_lab.worlds.tables import Pairs, ProgramRow, act, pairs_of, programs_of, scenario_of
+from wheelproof_lab.worlds.replication.faults import FaultyBroker
+from wheelproof_lab.worlds.tables import (
+    Pairs,
+    ProgramRow,
+    act,
+    faults_of,
+    pairs_of,
+    programs_of,
+    scenario_of,
+)
 
 # Threads that use one broker, which leads a partition; its follower is in sync.
 _ROWS: Mapping[str, ProgramRow[Broker]] = {
@@ -186,3 +195,12 @@ PROGRAMS, FAILING = programs_of(
     _ROWS, _build, _SOUND, [(bug, bug.manager_class) for bug in BUGS], prefix="replication/"
 )
 PAIRS = pairs_of(_PAIRS, _build, _SOUND)
+
+
+def _build_with_faults(row: ProgramRow[Broker], manager_class: type[ReplicaManager]) -> Scenario:
+    return scenario_of(row, FaultyBroker(manager_class))
+
+
+def faults_with(manager_class: type[ReplicaManager]) -> tuple[Program, ...]:
+    """Return the programs and the pairs with callbacks that raise now and then."""
+    return faults_of(_ROWS, _PAIRS, _build_with_faults, manager_class)
