@@ -12,7 +12,6 @@ _CHECKER = Path(__file__).parents[1]
 _EXAMPLES = _CHECKER / "examples.py"
 """Code under test, although it comes with the checker."""
 _SHOWN_CALLS = 4
-_LIBRARY = sys.stdlib_module_names
 
 
 def calling_frame() -> FrameType | None:
@@ -28,6 +27,15 @@ def is_checkers(file: str) -> bool:
     """Tell whether a source file belongs to the checker, so that its frames explain nothing."""
     path = Path(file)
     return path.is_relative_to(_CHECKER) and path != _EXAMPLES
+
+
+def is_library(module: str) -> bool:
+    """Tell by its name whether a module is part of Python.
+
+    >>> is_library("concurrent.futures"), is_library("hypothesis.strategies")
+    (True, False)
+    """
+    return module.partition(".")[0] in sys.stdlib_module_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,7 @@ def _is_tool(frame: FrameType) -> bool:
     if is_checkers(frame.f_code.co_filename):
         return True
     module = str(frame.f_globals.get("__name__"))
-    return module.startswith("wheelproof.sync") or module.partition(".")[0] in _LIBRARY
+    return module.startswith("wheelproof.sync") or is_library(module)
 
 
 def call_stack(frame: FrameType | None) -> str:

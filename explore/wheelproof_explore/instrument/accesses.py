@@ -6,9 +6,9 @@ An object that only one thread has reached makes no steps; the thread is remembe
 import inspect
 import sys
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType, ModuleType
-from typing import NoReturn, cast
+from typing import NoReturn, TypeAlias, cast
 from zlib import crc32
 
 from wheelproof_explore.failures.places import call_stack
@@ -90,8 +90,10 @@ class Seeing:
         """The classes whose own `__dict__` a run has taken, by their names."""
         self.written: dict[str, frozenset[str]] = {}
         """The variables of modules that were written as attributes, by the names of the modules."""
-        self._replaced: dict[tuple[int, str], tuple[object, str, object]] = {}
-        """The attributes of Python's own modules that a run has set, and what they were before."""
+        self._replaced: dict[tuple[int, str], tuple[_Owner, str, object]] = {}
+        """Attributes that a run has set, as they were before: see `replace`."""
+        self.found: Callable[[object], object] = id
+        """Is told what a run finds there: see `find`."""
         self.late: list[str] = []
         """The modules that runs have imported."""
         self.blind: dict[str, None] = {}
@@ -281,28 +283,52 @@ class Seeing:
         self.written[home] = known | {name}
         _explore_anew(runtime, f"writes {home}.{name}")
 
-    def replace(self, owner: ModuleType, name: str) -> None:
-        """Note an attribute that is about to be set of a module which is not seen."""
-        if owner.__name__ not in self.modules and running() is not None:
-            before: object = vars(owner).get(name, self)
+    def replace(self, owner: "_Owner", name: str) -> None:
+        """Note an attribute that is about to be set, if no run would find it as it was before."""
+        if running() is not None and self._outlasts(owner):
+            before = self._own(owner, name)
             self._replaced.setdefault((id(owner), name), (owner, name, before))
+
+    def find(self, owner: "_Owner", name: str) -> None:
+        """Note that a run is about to read an attribute, and may change what it finds."""
+        if running() is not None and self._outlasts(owner):
+            self.found(self._own(owner, name))
+
+    def _outlasts(self, owner: "_Owner") -> bool:
+        """Tell whether something is there for all runs, and no other code brings it back."""
+        if isinstance(owner, FunctionType):
+            return "<locals>" not in owner.__qualname__
+        home = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
+        return home not in self.modules
+
+    def _own(self, owner: "_Owner", name: str) -> object:
+        """Return what a module, a class or a function itself has; this object if it has none."""
+        if not isinstance(owner, FunctionType):
+            return vars(owner).get(name, self)
+        try:
+            return object.__getattribute__(owner, name)
+        except AttributeError:
+            return self
 
     def look_at_modules(self) -> None:
         """Note a look at `sys.modules`, which any import changes that a run makes."""
         self._looks_at_modules = self._looks_at_modules or running() is not None
 
     def put_back(self) -> None:
-        """Give modules that are not seen the attributes that they had before the latest run."""
+        """Give what is not seen the attributes that it had before the latest run."""
         if self._runtime is not None:
             self.deaths.note_outlived(self._runtime.outlived)
             self._runtime = None
         if self._looks_at_modules and not self._loaded.issuperset(sys.modules):
             self.blind["what imports change in sys.modules"] = None
         for owner, name, before in self._replaced.values():
-            if before is not self:
-                setattr(owner, name, before)
-            elif hasattr(owner, name):
-                delattr(owner, name)
+            if self._own(owner, name) is not before:
+                # Not by the methods of a metaclass, which are code of the program.
+                base = type if isinstance(owner, type) else object
+                if before is self:
+                    base.__delattr__(owner, name)
+                else:
+                    base.__setattr__(owner, name, before)
         self._replaced.clear()
 
     def made(self, container: object) -> None:
@@ -311,6 +337,9 @@ class Seeing:
             runtime = running()
             if runtime is not None:
                 runtime.field_number(container, 0, None)
+
+
+_Owner: TypeAlias = ModuleType | type | FunctionType
 
 
 def _perform(runtime: ControlledRuntime, step: "_Step") -> None:

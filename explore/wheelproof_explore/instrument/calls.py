@@ -15,6 +15,7 @@ from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import TypeVar, cast
 from weakref import finalize
 
+from wheelproof_explore.failures.places import is_library
 from wheelproof_explore.instrument.accesses import Seeing
 from wheelproof_explore.instrument.module_state import ModuleState
 from wheelproof_explore.instrument.outside import (
@@ -41,6 +42,7 @@ from wheelproof_explore.instrument.system import (
     FILES,
     IN_MEMORY,
     attribute_of,
+    lasts,
     swapped_by,
     system_parts,
 )
@@ -100,7 +102,7 @@ class Calls:
         if kind is BuiltinMethodType:
             return False
         if issubclass(kind, type):
-            return not _is_library(function) and all(
+            return not is_library(str(cast("type", function).__module__)) and all(
                 one is getattr(object, name) or self._is_ones_own(one)
                 for name in ("__init__", "__new__")
                 for one in (getattr(function, name),)
@@ -165,6 +167,9 @@ class Calls:
             parts += self._stream_of(named.get("file"))
         of_system = system_parts(target, given, named)
         parts += of_system
+        if lasts(target):
+            called = f"{getattr(target, '__module__', '')}.{getattr(target, '__name__', '')}"
+            self._seeing.blind[f"{called}(), whose effect stays for the next run"] = None
         look = partial(self._seeing.touch, parts, sure=sure and not of_system)
         return look if parts else None, any(part is FILES for part, _ in of_system)
 
@@ -516,11 +521,6 @@ def is_ours(function: object) -> bool:
 
 def _is_builtin(kind: type) -> bool:
     return kind.__module__ == "builtins"
-
-
-def _is_library(kind: object) -> bool:
-    """Tell whether a class is the standard library's."""
-    return str(getattr(kind, "__module__", "")).partition(".")[0] in sys.stdlib_module_names
 
 
 def _cache_of(function: object) -> list[tuple[Part, bool]]:

@@ -6,7 +6,6 @@ Outside a run, in its set-up and in its checks, only the access itself is made.
 import builtins
 import gc
 import inspect
-import signal
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from types import (
 )
 from typing import TypeAlias, cast
 
+from wheelproof_explore.failures.places import is_library
 from wheelproof_explore.instrument.accesses import Seeing
 from wheelproof_explore.instrument.calls import PLAIN, Calls, is_ours, is_python_code
 from wheelproof_explore.instrument.items import Container, Items
@@ -41,6 +41,7 @@ from wheelproof_explore.instrument.outside import (
     is_quiet,
     looked_into,
     receiver_of,
+    shares_memory,
 )
 from wheelproof_explore.patched.objects import Local
 from wheelproof_explore.patched.patching import refuse_missed
@@ -69,7 +70,6 @@ _UNSEEN_CALLS: Mapping[int, str] = {
     id(eval): "eval()",
     id(exec): "exec()",
     id(gc.isenabled): "gc.isenabled(), of a collector that is off in each run",
-    id(signal.signal): "signal.signal(), whose handlers stay for the next run",
 }
 """Calls that leave no pass, by the identity of the function."""
 _NO_STATE = (MethodType, Local)
@@ -362,6 +362,7 @@ class _Functions(Items):
         if issubclass(kind, type):
             mro = *_mro(cast("type", instance)), *(() if write else _mro(kind))
             owner = next((one for one in mro if name in vars(one)), cast("type", instance))
+            (self._seeing.replace if write else self._seeing.find)(owner, name)
             if name == "__dict__":
                 self._seeing.expose(owner)
             if self._seeing.is_exposed_class(owner):
@@ -398,11 +399,18 @@ class _Functions(Items):
                 self._seeing.look_at_modules()
             elif name in _CHANGED_BY_PYTHON.get(module.__name__, ()):
                 self.blind(f"what changes {module.__name__}.{name}")
+            else:
+                self._seeing.find(module, name)
             self._access(vars(instance), f"{getattr(instance, '__name__', '')}.", name, write=write)
         elif kind.__module__ != "builtins" or issubclass(kind, BaseException | FunctionType):
             if is_exposed(kind):
                 self._calls.touch_exposed(instance, name, write=write)
                 return
+            if kind is FunctionType:
+                keep = self._seeing.replace if write else self._seeing.find
+                keep(cast("FunctionType", instance), name)
+            elif shares_memory(instance):
+                self.blind("memory that objects of ctypes share")
             if kind.__module__ in self._seeing.modules:
                 self._access(instance, f"{kind.__name__}.", name, write=write)
                 return
@@ -417,7 +425,7 @@ class _Functions(Items):
     def _of_class(self, kind: type, name: str) -> None:
         """Read an attribute that an object may have from its class, as `Kind.name = ...` writes."""
         owner = next((one for one in _mro(kind) if name in vars(one)), kind)
-        if owner.__module__.partition(".")[0] not in sys.stdlib_module_names:
+        if not is_library(owner.__module__):
             self._access(owner, f"{owner.__name__}.", name, write=False)
 
 

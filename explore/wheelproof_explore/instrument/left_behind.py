@@ -5,6 +5,7 @@ and the race to make it would be explored in the first one alone.
 """
 
 import gc
+import locale
 import logging
 import os
 import random
@@ -20,7 +21,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from decimal import Decimal
 from functools import cache, partial
-from io import BytesIO, StringIO
+from io import BytesIO, IOBase, StringIO
 from itertools import chain, count, cycle, islice, repeat, starmap
 from operator import attrgetter, is_not, itemgetter, methodcaller
 from random import Random, SystemRandom
@@ -52,7 +53,13 @@ _OF_PROCESS: tuple[tuple[Callable[[], object], Callable[[object], object]], ...]
     (sys.getrecursionlimit, cast("Callable[[object], object]", sys.setrecursionlimit)),
     (sys.getswitchinterval, cast("Callable[[object], object]", sys.setswitchinterval)),
     (random.getstate, cast("Callable[[object], object]", random.setstate)),
+    (sys.get_int_max_str_digits, cast("Callable[[object], object]", sys.set_int_max_str_digits)),
+    (gc.get_debug, cast("Callable[[object], object]", gc.set_debug)),
     (gc.get_threshold, lambda before: gc.set_threshold(*cast("tuple[int, int, int]", before))),
+    (
+        partial(locale.setlocale, locale.LC_ALL),
+        cast("Callable[[object], object]", partial(locale.setlocale, locale.LC_ALL)),
+    ),
     (socket.getdefaulttimeout, cast("Callable[[object], object]", socket.setdefaulttimeout)),
     *(
         (partial(getattr, owner, name), partial(setattr, owner, name))
@@ -92,6 +99,8 @@ _CLEAR = (
 )  # fmt: skip
 """Kinds of object in C that never change, or whose state is brought back."""
 _WITHOUT_OWN_ATTRIBUTES = (FunctionType, MethodType, partial, type, _CACHE)
+_NOT_LOOKED_INTO = (BuiltinMethodType, FunctionType, IOBase, ModuleType, type)
+"""What modules of Python have, that is code, or a stream of the process."""
 _SKIPPED = frozenset(("__dict__", "__weakref__", "__doc__", "__module__", "__builtins__"))
 
 
@@ -165,14 +174,13 @@ class LeftBehind:
                     self._counters.note(value, partial(setattr, module, str(place)))
         self._look(given)
         self._look(os.environ)
-        # What is deep inside is no reason to recurse deep.
-        while self._left:
-            self._look_into(self._left.pop())
+        self._look_into_all()
         for get, put in _OF_PROCESS:
             self._pair(get, put)
         self._look_at_warnings_and_loggers()
         # After the mappings that they are in.
         self._checks.append((lambda: True, self._counters.renew))
+        seeing.found = self._look_at_found
 
     def restore(self) -> None:
         """Bring all of it back that has changed."""
@@ -180,6 +188,17 @@ class LeftBehind:
             if has_changed():
                 set_back()
         self._seeing.put_back()
+
+    def _look_at_found(self, value: object) -> None:
+        """Look at what a run is about to read of a module of Python, such as its settings."""
+        if not issubclass(type(value), _NOT_LOOKED_INTO):
+            self._look(value)
+            self._look_into_all()
+
+    def _look_into_all(self) -> None:
+        # What is deep inside is no reason to recurse deep.
+        while self._left:
+            self._look_into(self._left.pop())
 
     def _look(self, value: object) -> None:
         if id(value) not in self._seen and type(value) not in _PLAIN:

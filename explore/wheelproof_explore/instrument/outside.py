@@ -215,6 +215,21 @@ def is_quiet(kind: type) -> bool:
     return _is_quiet_module(kind.__module__) and not _tells(kind) and not _is_made_for_program(kind)
 
 
+def shares_memory(instance: object) -> bool:
+    """Tell whether an object of `ctypes` shows memory that is not its own.
+
+    >>> import ctypes
+    >>> number = ctypes.c_int(0)
+    >>> shares_memory(number), shares_memory(ctypes.pointer(number).contents)
+    (False, True)
+    """
+    for kind in type(instance).__mro__:
+        if kind.__module__ == "_ctypes" and "_b_needsfree_" in vars(kind):
+            inside, owns = (vars(kind)[name] for name in ("_b_base_", "_b_needsfree_"))
+            return inside.__get__(instance) is not None or not owns.__get__(instance)
+    return False
+
+
 def _is_made_for_program(kind: type) -> bool:
     """Tell whether a call of the program made a class: it is said to be of who makes the call."""
     module = kind.__module__

@@ -5,9 +5,12 @@ is a race. All files are one thing here, and so is the working directory: a call
 it.
 """
 
+import gc
 import io
+import locale
 import logging
 import os
+import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -75,6 +78,13 @@ _OF_INTERPRETER = frozenset((
 ))  # fmt: skip
 _SWITCHING = frozenset(("alarm", "disable", "enable", "freeze", "signal", "unfreeze"))
 """Functions of these modules that change what all threads see, besides `set...`."""
+_NOT_LASTING = frozenset[object]((
+    gc.disable, gc.enable, gc.set_debug, gc.set_threshold, locale.setlocale,
+    socket.setdefaulttimeout, sys.set_asyncgen_hooks, sys.set_coroutine_origin_tracking_depth,
+    sys.set_int_max_str_digits, sys.setprofile, sys.setrecursionlimit, sys.setswitchinterval,
+    sys.settrace,
+))  # fmt: skip
+"""Those of them that change the caller's own thread, or what each run finds as it was before."""
 _CONFIGURING = frozenset((
     "addFilter", "addHandler", "basicConfig", "dictConfig", "disable", "fileConfig",
     "removeFilter", "removeHandler", "setFormatter", "setLevel",
@@ -118,6 +128,25 @@ def system_parts(
     handed = [_effect_of_file(value) for value in (*given, *named.values())]
     effect = max((effect, *handed))
     return parts if effect is Effect.NOTHING else [*parts, (FILES, effect is Effect.WRITES)]
+
+
+def lasts(function: object) -> bool:
+    """Tell whether a function changes for all threads what no run finds as it was before.
+
+    >>> import signal
+    >>> lasts(signal.signal), lasts(sys.setrecursionlimit)
+    (True, False)
+    """
+    receiver = receiver_of(function)
+    if receiver is not None and not issubclass(type(receiver), ModuleType):
+        return False
+    package = str(getattr(function, "__module__", "")).partition(".")[0]
+    return package in _OF_INTERPRETER and _switches(function) and function not in _NOT_LASTING
+
+
+def _switches(function: object) -> bool:
+    name = str(getattr(function, "__name__", ""))
+    return name.startswith("set") or name in _SWITCHING
 
 
 def swapped_by(manager: object) -> list[tuple[Part, bool]]:

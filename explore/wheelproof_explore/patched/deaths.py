@@ -5,7 +5,6 @@ Whoever drops the last reference to an object changes what `reference()` returns
 other threads could look.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from inspect import getattr_static
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
@@ -18,6 +17,7 @@ from weakref import (
     finalize,
 )
 
+from wheelproof_explore.failures.places import is_library
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.numbers import TIME
 
@@ -89,11 +89,7 @@ def has_finaliser(value: object) -> bool:
     if kind is GeneratorType:
         return cast("GeneratorType[object, object, object]", value).gi_frame is not None
     made = getattr_static(kind, "__del__", None)
-    return type(made) is FunctionType and not _is_library(made.__module__)
-
-
-def _is_library(module: str) -> bool:
-    return module.partition(".")[0] in sys.stdlib_module_names
+    return type(made) is FunctionType and not is_library(made.__module__)
 
 
 def _referents(value: object) -> Iterator[object]:

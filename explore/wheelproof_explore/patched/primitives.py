@@ -9,14 +9,13 @@ import inspect
 import linecache
 import math
 import re
-import sys
 import threading
 from itertools import count
 from typing import Protocol, TypeVar
 
 from wheelproof import sync
 from wheelproof.sync import Millis
-from wheelproof_explore.failures.places import is_checkers
+from wheelproof_explore.failures.places import is_checkers, is_library
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.runtime.accesses import reading, writing
 from wheelproof_explore.runtime.locks import Acquire, ModelLock, Release, TryAcquire
@@ -131,7 +130,7 @@ def _is_made_by_python() -> bool:
         frame = frame.f_back
     if frame is None or is_checkers(frame.f_code.co_filename):
         return True
-    return str(frame.f_globals.get("__name__")).partition(".")[0] in sys.stdlib_module_names
+    return is_library(str(frame.f_globals.get("__name__")))
 
 
 def _refuse_as_python(blocking: bool, timeout: float) -> None:

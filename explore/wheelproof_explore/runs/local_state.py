@@ -5,7 +5,6 @@ a cycle. An opaque object, such as an iterator, may hide a counter: then there i
 """
 
 import dis
-import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,7 @@ from functools import cache, partial
 from types import BuiltinMethodType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import NewType, cast
 
-from wheelproof_explore.failures.places import is_checkers
+from wheelproof_explore.failures.places import is_checkers, is_library
 from wheelproof_explore.runtime.locks import ModelMonitor
 from wheelproof_explore.runtime.model import ModelThread, SharedObject
 from wheelproof_explore.runtime.runtime import ControlledRuntime
@@ -78,7 +77,7 @@ class _Walk:
         """Push the globals that a function may use, of its module and of the modules it names."""
         used = [names[name] for name in code.co_names if name in names]
         for module in [value for value in used if isinstance(value, ModuleType)]:
-            if not _is_foreign(module.__name__):
+            if not is_library(module.__name__):
                 members = vars(module)
                 used += [members[name] for name in code.co_names if name in members]
         self.push(used)
@@ -127,7 +126,7 @@ class _Walk:
             case FunctionType():
                 self._look_into_function(value)
             case type():
-                if not _is_foreign(value.__module__):
+                if not is_library(value.__module__):
                     self.push(_class_state(value))
                     self.push(value.__mro__[1:])
             case _:
@@ -137,7 +136,7 @@ class _Walk:
     def _look_into_function(self, value: FunctionType) -> None:
         # Primitives are models; their states are visited instead.
         ours = value.__module__.startswith("wheelproof.sync")
-        if ours or _is_foreign(value.__module__) or is_checkers(value.__code__.co_filename):
+        if ours or is_library(value.__module__) or is_checkers(value.__code__.co_filename):
             return
         self.push_globals(value.__code__, value.__globals__)
         self.push((value.__defaults__, value.__kwdefaults__))
@@ -145,9 +144,7 @@ class _Walk:
 
     def _look_into_instance(self, value: object) -> bool:
         kinds = type(value).__mro__[:-1]
-        if any(
-            _is_foreign(kind.__module__) and kind.__module__ not in _DECLARING for kind in kinds
-        ):
+        if any(is_library(kind.__module__) and kind.__module__ not in _DECLARING for kind in kinds):
             return False
         self.push(kinds)
         members: dict[object, object] = getattr(value, "__dict__", {})
@@ -169,7 +166,7 @@ def _class_state(kind: type) -> Iterator[object]:
             and (
                 isinstance(part, (*_ATOMS, list, dict, set, deque))
                 or hasattr(part, "__next__")
-                or not _is_foreign(type(part).__module__)
+                or not is_library(type(part).__module__)
             )
         ):
             yield part
@@ -178,11 +175,6 @@ def _class_state(kind: type) -> Iterator[object]:
 def _unmangled(kind: type, name: str) -> str:
     private = name.startswith("__") and not name.endswith("__")
     return f"_{kind.__name__.lstrip('_')}{name}" if private else name
-
-
-def _is_foreign(module: str) -> bool:
-    """Tell whether a module is part of Python."""
-    return module.partition(".")[0] in sys.stdlib_module_names or module == "builtins"
 
 
 def _hides_iterator(frame: FrameType) -> bool:

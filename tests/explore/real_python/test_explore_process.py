@@ -5,9 +5,15 @@ random numbers and iterators that were made before it.
 """
 
 import contextlib
+import ctypes
+import encodings.aliases
+import gc
 import itertools
+import json
+import locale
 import logging
 import random
+import reprlib
 import sys
 import threading
 import warnings
@@ -373,6 +379,92 @@ def test_each_run_begins_with_the_state_of_the_process_as_it_was(
         assert exploration.verdict() is Verdict.PASS, exploration.summary()
 
 
+def _documented(number: int = 0) -> int:
+    """Return a number."""
+    return number
+
+
+_LOOKS: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
+    "digits": (lambda: sys.set_int_max_str_digits(5_000), sys.get_int_max_str_digits),
+    "collector": (lambda: gc.set_debug(gc.DEBUG_LEAK), gc.get_debug),
+    "locale": (
+        lambda: locale.setlocale(locale.LC_NUMERIC, "C.UTF-8"),
+        lambda: locale.setlocale(locale.LC_NUMERIC),
+    ),
+    "list": (lambda: sys.path.append("made up"), lambda: "made up" in sys.path),
+    "dict": (
+        lambda: encodings.aliases.aliases.update(made_up="utf_8"),
+        lambda: encodings.aliases.aliases.get("made_up"),
+    ),
+    "object": (lambda: setattr(reprlib.aRepr, "maxlist", 1), lambda: reprlib.aRepr.maxlist),
+    "class": (
+        lambda: setattr(json.JSONEncoder, "key_separator", "="),
+        lambda: json.JSONEncoder.key_separator,
+    ),
+    "new in a class": (
+        lambda: setattr(json.JSONEncoder, "made_up", 1),
+        lambda: getattr(json.JSONEncoder, "made_up", None),
+    ),
+    "function": (
+        lambda: setattr(json.dumps, "made_up", 1),
+        lambda: getattr(json.dumps, "made_up", None),
+    ),
+    "text of a function": (
+        lambda: setattr(_documented, "__doc__", ""),
+        lambda: _documented.__doc__,
+    ),
+    "name of a function": (
+        lambda: setattr(_documented, "__name__", "made_up"),
+        lambda: _documented.__name__,
+    ),
+    "types of a function": (
+        lambda: _documented.__annotations__.update(number=str),
+        lambda: _documented.__annotations__["number"],
+    ),
+}
+"""What one thread changes and another one looks at twice; a second change would change nothing."""
+
+
+@pytest.mark.parametrize("name", _LOOKS)
+def test_what_a_run_changes_of_python_is_brought_back(name: str) -> None:
+    """Each of them passed, since all runs but the first found it changed."""
+    write, look = _LOOKS[name]
+    first = look()
+
+    def program() -> None:
+        def looks() -> None:
+            one, other = look(), look()
+            assert one == other
+
+        _run(write, looks)
+
+    found = explore(program).counterexample
+    assert found is not None
+    assert "AssertionError" in found.failure.message
+    assert explore(program, accesses="races").verdict() is not Verdict.PASS
+    assert look() == first
+
+
+def test_ctypes_shows_what_belongs_to_another_object() -> None:
+    """The search for data races passed it: it knows objects, and not their memory."""
+
+    def program() -> None:
+        number = ctypes.c_int(0)
+        pointer = ctypes.pointer(number)
+
+        def writes() -> None:
+            pointer.contents.value = 1
+
+        def looks() -> None:
+            one, other = number.value, number.value
+            assert one == other
+
+        _run(writes, looks)
+
+    for exploration in (explore(program), explore(program, accesses="races")):
+        assert exploration.verdict() is Verdict.INCONCLUSIVE
+
+
 @cache
 def _of(key: str) -> list[str]:
     return [key]
@@ -396,6 +488,14 @@ def _takes_from_an_iterator() -> None:
     def work() -> None:
         with _LOCK:
             next(_SPENT)
+
+    _run(work)
+
+
+def _sets_flags_of_the_process() -> None:
+    def work() -> None:
+        _meet()
+        sys.setdlopenflags(sys.getdlopenflags())
 
     _run(work)
 
@@ -441,6 +541,7 @@ def _registers_a_function() -> None:
         (_fills_a_cache, "the cache of _of, which was not empty before the run"),
         (_takes_from_an_iterator, "a cycle that was made before the run"),
         (_takes_from_a_generator, "a generator that was made before the run"),
+        (_sets_flags_of_the_process, "sys.setdlopenflags(), whose effect stays"),
         (_registers_a_class, "register() of an abstract class or of a dispatch"),
         (_registers_a_function, "register() of an abstract class or of a dispatch"),
     ],

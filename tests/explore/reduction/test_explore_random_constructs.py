@@ -42,6 +42,8 @@ def program():
     return repr({read})
 """
 _STOPS = seeds.runs(1, hunted=2)
+_OF_ONE_ROW = 1
+"""A seed whose program uses one row."""
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +105,14 @@ def test_brute_force_begins_each_run_with_what_was_there_before(
         # Between two steps of such a write both may write behind each other.
         is_behind = row.name in ("import: StringIO", "system: file that is open")
         assert truth.outcomes == {"1", "2", *(["11"] if is_behind else [])}, row.name
+
+
+def test_brute_force_has_all_that_the_rows_use() -> None:
+    """It had no timer and no barrier: a program with one was as if it always failed."""
+    for row in CONSTRUCTS:
+        with loaded(random_threads(_OF_ONE_ROW, [row]).text) as module:
+            [outcome] = bytecode_outcomes(module, 0, 1).outcomes
+        assert not outcome.startswith("raised"), row.name
 
 
 def test_a_construct_that_is_not_seen_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ import reprlib
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -41,7 +42,7 @@ _LOCAL = frozenset((
     "STORE_FAST_STORE_FAST", "SWAP",
 ))  # fmt: skip
 """Bytecodes that touch only the value stack and the local names of one frame."""
-_PATCHED = ("threading", "concurrent", "queue")
+_PATCHED = ("threading", "concurrent")
 
 
 class _Greenlet(Protocol):
@@ -85,13 +86,18 @@ class _AbortError(BaseException):
 class _Thread:
     """A thread of a run, used as `threading.Thread` is."""
 
-    def __init__(self, target: Callable[..., object], args: tuple[object, ...] = ()) -> None:
-        self.target, self.args = target, args
+    def __init__(
+        self, target: Callable[..., object], args: tuple[object, ...] = (), name: str = ""
+    ) -> None:
+        self.target, self.args, self.name = target, args, name
         self.result: object = None
         self.ended = False
         self.waits: Callable[[], bool] | None = None
         self.place: tuple[int, int] = 0, -1
         self.greenlet = _current()
+
+    def __repr__(self) -> str:
+        return f"<Thread({self.name}, initial)>"
 
     def start(self) -> None:
         _Run.current.begin(self)
@@ -107,8 +113,9 @@ class _Thread:
 class _Lock:
     """A lock of a run; whoever holds it does not matter."""
 
-    def __init__(self, _permits: int = 1) -> None:
+    def __init__(self, permits: int = 1) -> None:
         self.taken = False
+        self._value = permits
 
     def __enter__(self) -> None:
         if self.taken:
@@ -154,19 +161,6 @@ def _own_part(local: _Local) -> dict[str, object]:
 
 def _running() -> _Thread | None:
     return _Run.current.running if hasattr(_Run, "current") else None
-
-
-class _Queue:
-    """A queue of a run from which nobody takes."""
-
-    def __init__(self) -> None:
-        self._items = list[object]()
-
-    def put(self, item: object) -> None:
-        self._items.append(item)
-
-    def qsize(self) -> int:
-        return len(self._items)
 
 
 class _Future:
@@ -449,11 +443,15 @@ def _modelled() -> Generator[None]:
             Thread=_Thread,
             local=_Local,
             Event=_Event,
+            # In these programs nobody waits for them.
+            Barrier=threading.Barrier,
+            Timer=threading.Timer,
             **dict.fromkeys(("Lock", "RLock", "Condition"), _Lock),
             **dict.fromkeys(("Semaphore", "BoundedSemaphore"), _Lock),
         ),
-        "concurrent": SimpleNamespace(futures=SimpleNamespace(ThreadPoolExecutor=_Pool)),
-        "queue": SimpleNamespace(Queue=_Queue, SimpleQueue=_Queue),
+        "concurrent": SimpleNamespace(
+            futures=SimpleNamespace(ThreadPoolExecutor=_Pool, Future=Future)
+        ),
     }
     names = vars(sys.modules[SHARED])
     before = {name: names[name] for name in _PATCHED}

@@ -165,7 +165,11 @@ def _renamed(row: Construct, suffix: str) -> Construct:
     assert isinstance(setup, ast.FunctionDef)
     before = ast.parse(row.before)
     nodes = [*ast.walk(setup), *ast.walk(before)]
-    made = {node.id for node in nodes if isinstance(node, ast.Name) and _stores(node)}
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    # What a class statement stores are attributes.
+    inside = {id(node) for kind in classes for line in kind.body for node in ast.walk(line)}
+    names_of_setup = [node for node in nodes if isinstance(node, ast.Name)]
+    made = {node.id for node in names_of_setup if _stores(node) and id(node) not in inside}
     made |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     shared = {
         name for node in ast.walk(setup) if isinstance(node, ast.Global) for name in node.names
