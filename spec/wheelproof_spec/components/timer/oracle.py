@@ -2,8 +2,8 @@
 
 After each call `HeapTimer` gets the tasks that ran, in order, and returns whether the contract
 allows that in this state. Where the contract leaves a choice, the observation decides.
-`TimerOracle` does the same with the calls and answers of a driven case. TLA+: Timer (Add, Cancel,
-Fire, Tick).
+`judge_step` does the same with one call and its answer, `TimerOracle` with those of a driven case.
+TLA+: Timer (Add, Cancel, Fire, Tick).
 """
 
 import heapq
@@ -57,6 +57,16 @@ class HeapTimer(Generic[TaskKey]):
         # Entries of tasks that were cancelled or added again stay until they reach the top.
         self._heap: list[tuple[int, int, TaskKey]] = []
         self._adds = 0
+
+    def copy(self) -> "HeapTimer[TaskKey]":
+        """Return a timer in the same state, which then goes its own way; both share the tally."""
+        other: HeapTimer[TaskKey] = HeapTimer(
+            tick_ms=self._tick_ms, start_ms=self._now_ms, contract=self._contract, tally=self._tally
+        )
+        other._waiting = dict(self._waiting)
+        other._heap = list(self._heap)
+        other._adds = self._adds
+        return other
 
     @property
     def now_ms(self) -> int:
@@ -153,6 +163,41 @@ class HeapTimer(Generic[TaskKey]):
         )
 
 
+def judge_step(
+    timer: HeapTimer[TaskId],
+    call: Add | Cancel | Advance | Size,
+    seen: TimerObservation,
+    tally: Tally,
+) -> Violation | None:
+    """Make `call` on `timer` and return the clause that `seen`, its outcome elsewhere, breaks.
+
+    `tally` counts the tested clauses. An answer of None is not judged.
+    """
+    expected: bool | int
+    observed: bool | int | None
+    match call:
+        case Add(task=task, delay_ms=delay_ms):
+            timer.add(task, delay_ms)
+            return timer.observe(seen.fired, advanced=False)
+        case Cancel(task=task):
+            clause, what = TimerClause.CANCEL_TELLS_THE_TRUTH, "cancelled"
+            expected, observed = timer.cancel(task), seen.cancelled
+        case Advance(to_ms=to_ms):
+            timer.advance_to(to_ms)
+            return timer.observe(seen.fired, advanced=True)
+        case Size():
+            clause, what = TimerClause.SIZE_COUNTS_WAITING, "size"
+            expected, observed = timer.size(), seen.size
+    violation = timer.observe(seen.fired, advanced=False)
+    if violation or observed is None or not tally.tests(clause) or observed == expected:
+        return violation
+    return clause.broken(
+        f"{what} {expected}",
+        f"{what} {observed}",
+        f"the answer differs from the state: {timer.size()} waiting",
+    )
+
+
 class TimerOracle:
     """The judge of a driven case: after each call it judges the outcome by the contract."""
 
@@ -178,26 +223,10 @@ class TimerOracle:
     def judge(self, call: TimerCall, seen: TimerObservation) -> Violation | None:
         """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
         self._tally.tests(TimerClause.ACCEPTS_ITS_DOMAIN)
-        timer = self._timer
-        match call:
-            case Reset(config=config):
-                self._timer = self._fresh(config)
-                return None
-            case Add(task=task, delay_ms=delay_ms):
-                timer.add(task, delay_ms)
-                return timer.observe(seen.fired, advanced=False)
-            case Cancel(task=task):
-                waiting = timer.cancel(task)
-                return timer.observe(seen.fired, advanced=False) or self._compare(
-                    TimerClause.CANCEL_TELLS_THE_TRUTH, "cancelled", waiting, seen.cancelled
-                )
-            case Advance(to_ms=to_ms):
-                timer.advance_to(to_ms)
-                return timer.observe(seen.fired, advanced=True)
-            case Size():
-                return timer.observe(seen.fired, advanced=False) or self._compare(
-                    TimerClause.SIZE_COUNTS_WAITING, "size", timer.size(), seen.size
-                )
+        if isinstance(call, Reset):
+            self._timer = self._fresh(call.config)
+            return None
+        return judge_step(self._timer, call, seen, self._tally)
 
     def judge_refusal(self, call: TimerCall, refusal: RefusedError) -> Violation:
         """Return the violation by the refusal of a call of the domain (standard 1.17)."""
@@ -210,17 +239,6 @@ class TimerOracle:
             start_ms=config.start_ms,
             contract=self._contract,
             tally=self._tally,
-        )
-
-    def _compare(
-        self, clause: TimerClause, what: str, expected: object, observed: object
-    ) -> Violation | None:
-        if observed is None or not self._tally.tests(clause) or observed == expected:
-            return None
-        return clause.broken(
-            f"{what} {expected}",
-            f"{what} {observed}",
-            f"the answer differs from the state: {self._timer.size()} waiting",
         )
 
 
