@@ -37,7 +37,7 @@ EXTRAS = (
     Extra(
         name="fuzz",
         modules=("hypothesis",),
-        serves=("fuzz", "the laboratory's bugs, mutate and methods"),
+        serves=("fuzz", "wheelproof_spec.testing", "the laboratory's bugs, mutate and methods"),
     ),
     Extra(name="report", modules=("jinja2", "markupsafe"), serves=("--html of each verb",)),
     Extra(name="completion", modules=("shtab",), serves=("completion",)),

@@ -1,0 +1,410 @@
+'''The test of a timer that is written in Python: a state machine that Hypothesis runs.
+
+    class TestMine(TimerTests):
+        make = MyTimer
+        profile = "kafka"
+
+That is a whole test for pytest. The machine makes timers, calls them, and compares each answer
+with the oracle's heap of due times. In a step `together` two or three real threads call at once;
+then some order of their calls has to explain the answers. Hypothesis makes a failure small and
+prints it as code. Every run draws the same cases; `seed` and `settings` choose others.
+
+>>> from wheelproof_spec.components.timer.oracle import HeapTimer
+>>> class Forgetful:
+...     """It drops every task."""
+...     def __init__(self, tick_ms, wheel_size, start_ms, run): pass
+...     def add(self, task, delay_ms): pass
+...     def cancel(self, task): return False
+...     def advance(self, to_ms): pass
+...     def size(self): return 0
+...     def close(self): pass
+>>> class TestForgetful(TimerTests):
+...     make = Forgetful
+>>> try:
+...     TestForgetful().test_it_keeps_its_contract()
+... except ContractViolationError as error:
+...     print(error.violation.rule)
+Timer.SizeCountsWaitingTasks
+'''
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, NoReturn, Protocol
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from wheelproof_spec.base.calls import Advance
+from wheelproof_spec.base.contract import CONTRACTS, KAFKA
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.results.fuzz_report import ContractViolationError
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.timer.component import (
+    DEFINITION,
+    Add,
+    Cancel,
+    Size,
+    TaskId,
+    TimerClause,
+    TimerObservation,
+)
+from wheelproof_spec.components.timer.oracle import HeapTimer
+from wheelproof_spec.fuzz.burst import BurstError, run_burst
+from wheelproof_spec.testing.outcome import Answered, Asked, Outcome, World
+
+_TITLE = DEFINITION.title()
+_TASKS = "abcdef"
+_MS = st.integers(0, 6) | st.integers(0, 40)
+"""Delays and jumps in milliseconds: up to three levels of the wheels that are drawn.
+
+Short ones are frequent, so that the clock often stops when a task is due, or just before.
+"""
+
+
+class PythonTimer(Protocol):
+    """A timer as the machine calls it: also from several threads, but `advance` from one at a time.
+
+    Times are whole milliseconds, and only `advance` lets time pass. A task that a call submits has
+    run when the call returns.
+    """
+
+    def add(self, task: TaskId, delay_ms: int) -> None:
+        """Take in a task that is due after `delay_ms`; an earlier add of the name is void."""
+        ...
+
+    def cancel(self, task: TaskId) -> bool:
+        """Cancel a task, and return whether this prevented its run."""
+        ...
+
+    def advance(self, to_ms: int) -> None:
+        """Set the clock to `to_ms` and run what is due."""
+        ...
+
+    def size(self) -> int:
+        """Return the number of tasks that wait."""
+        ...
+
+    def close(self) -> None:
+        """End what the timer has started; the machine makes no further call."""
+        ...
+
+
+class MakeTimer(Protocol):
+    """A class or a function that makes the timer under test."""
+
+    def __call__(
+        self, *, tick_ms: int, wheel_size: int, start_ms: int, run: Callable[[TaskId], None]
+    ) -> PythonTimer:
+        """Return an empty timer whose clock shows `start_ms`; it calls `run` to run a task."""
+        ...
+
+
+class NoTimerError(UsageError):
+    """A test does not say which timer it is for, or by which contract."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdvanceBy:
+    """In `together`: a thread advances the clock by this many milliseconds."""
+
+    by_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failure:
+    violation: Violation
+    steps: tuple[str, ...]
+
+
+class _StuckError(BaseException):
+    """A thread did not come back.
+
+    It is not an Exception, since Hypothesis would run the case again and again to make it smaller.
+    """
+
+
+Program = tuple[Add | Cancel | Size | AdvanceBy, ...]
+"""The calls that one thread makes in `together`."""
+
+
+def _program(tasks: str, *, advances: bool = False) -> st.SearchStrategy[Program]:
+    """Draw the calls of a thread; only this thread adds these tasks."""
+
+    def call(task: TaskId) -> st.SearchStrategy[Add | Cancel | Size | AdvanceBy]:
+        add = st.builds(Add, task=st.just(task), delay_ms=_MS)
+        others = st.builds(Cancel, task=st.sampled_from(_TASKS)) | st.builds(Size)
+        return add | others | st.builds(AdvanceBy, by_ms=_MS) if advances else add | others
+
+    first, second = map(call, tasks)
+    return st.tuples(first) | st.tuples(first, second)
+
+
+class TimerMachine(RuleBasedStateMachine):
+    """Calls a timer and compares it with the oracle; a subclass may add rules of its own.
+
+    `make`, `profile` and `skip` are as in `TimerTests`. Without `threads` no step has threads. The
+    machine raises ContractViolationError.
+    """
+
+    make: ClassVar[MakeTimer]
+    profile: ClassVar[str] = KAFKA.name
+    skip: ClassVar[Collection[TimerClause]] = ()
+    threads: ClassVar[bool] = True
+    failures: ClassVar[list[_Failure]] = []
+
+    def __init__(self) -> None:
+        """Raise NoTimerError if the class does not say what to test."""
+        super().__init__()
+        _require_choice(type(self))
+        self._contract = CONTRACTS[self.profile]
+        self._tally = Tally(limits=self.skip)
+        self._ran: list[TaskId] = []
+        self._steps: list[str] = []
+        self._timer: PythonTimer | None = None
+        self._worlds: list[World] = []
+        self._tick_ms = 1
+        self._now_ms = 0
+
+    @initialize(tick_ms=st.integers(1, 4), wheel_size=st.integers(2, 4), start_ms=st.integers(0, 9))
+    def new_timer(self, tick_ms: int, wheel_size: int, start_ms: int) -> None:
+        """Make the timer."""
+        self._tell(f"new_timer(tick_ms={tick_ms}, wheel_size={wheel_size}, start_ms={start_ms})")
+        self._tick_ms, self._now_ms = tick_ms, start_ms
+        self._timer = type(self).make(
+            tick_ms=tick_ms, wheel_size=wheel_size, start_ms=start_ms, run=self._ran.append
+        )
+        heap: HeapTimer[TaskId] = HeapTimer(
+            tick_ms=tick_ms, start_ms=start_ms, contract=self._contract, tally=self._tally
+        )
+        self._worlds = [World(heap=heap)]
+
+    @rule(task=st.sampled_from(_TASKS), delay_ms=_MS)
+    def add(self, task: TaskId, delay_ms: int) -> None:
+        """Add a task, again if it waits or was added before."""
+        self._tell(f"add(task={task!r}, delay_ms={delay_ms})")
+        self._call(Add(task=task, delay_ms=delay_ms))
+
+    @rule(task=st.sampled_from(_TASKS))
+    def cancel(self, task: TaskId) -> None:
+        """Cancel a task."""
+        self._tell(f"cancel(task={task!r})")
+        self._call(Cancel(task=task))
+
+    @rule(by_ms=_MS)
+    def advance(self, by_ms: int) -> None:
+        """Advance the clock."""
+        self._tell(f"advance(by_ms={by_ms})")
+        self._call(Advance(to_ms=self._now_ms + by_ms))
+
+    @rule()
+    def size(self) -> None:
+        """Ask how many tasks wait."""
+        self._tell("size()")
+        self._call(Size())
+
+    @precondition(lambda self: self.threads)
+    @rule(
+        first=_program("ab", advances=True),
+        second=_program("cd"),
+        third=st.just(()) | _program("ef"),
+    )
+    def together(self, first: Program, second: Program, third: Program) -> None:
+        """Let each program run on its own thread, all at once; then ask for the size.
+
+        First it cancels the tasks that the threads will add, one at a time: whether an adapter
+        that keeps handles by name can add a waiting task from two threads is no question here.
+        The threads are joined. Only who is stuck is given up, after `burst.STUCK_AFTER_S` seconds.
+        """
+        self._tell(f"together(first={first!r}, second={second!r}, third={third!r})")
+        programs = [program for program in (first, second, third) if program]
+        for program in programs:
+            for call in program:
+                if isinstance(call, Add):
+                    self._call(Cancel(task=call.task))
+        threads = self._answers([[self._asked(call) for call in own] for own in programs])
+        ran = tuple(self._ran)
+        self._ran.clear()
+        outcome = Outcome(
+            threads=threads,
+            ran=ran,
+            contract=self._contract,
+            tick_ms=self._tick_ms,
+            skip=self.skip,
+        )
+        explained = outcome.explained_from(self._worlds)
+        if isinstance(explained, Violation):
+            self._fail(explained)
+        self._worlds = explained
+        self._call(Size())
+
+    def teardown(self) -> None:
+        """Close the timer."""
+        if self._timer is not None:
+            self._timer.close()
+
+    def _asked(self, call: Add | Cancel | Size | AdvanceBy) -> Asked:
+        if not isinstance(call, AdvanceBy):
+            return call
+        self._now_ms += call.by_ms
+        return Advance(to_ms=self._now_ms)
+
+    def _answers(self, threads: list[list[Asked]]) -> list[list[Answered]]:
+        answers: list[list[Answered]] = [[] for _ in threads]
+
+        def make(call: Asked, into: list[Answered]) -> None:
+            into.append(Answered(call, self._answer(call)))
+
+        programs = [
+            [partial(make, call, into) for call in calls]
+            for calls, into in zip(threads, answers, strict=True)
+        ]
+        try:
+            run_burst(programs, _TITLE)
+        except BurstError as error:
+            # A thread may have left a lock taken, on which `close` would wait for ever.
+            self._timer = None
+            self._fail(error.violation)
+        return answers
+
+    def _answer(self, call: Asked) -> bool | int | None:
+        timer = self._timer
+        assert timer is not None
+        match call:
+            case Add(task=task, delay_ms=delay_ms):
+                timer.add(task, delay_ms)
+                return None
+            case Cancel(task=task):
+                return timer.cancel(task)
+            case Advance(to_ms=to_ms):
+                timer.advance(to_ms)
+                return None
+            case Size():
+                return timer.size()
+
+    def _call(self, call: Asked) -> None:
+        """Make one call; keep the worlds that explain its outcome."""
+        answer = self._answer(call)
+        seen = TimerObservation(
+            fired=tuple(self._ran),
+            cancelled=None if answer is None or not isinstance(call, Cancel) else bool(answer),
+            size=answer if isinstance(call, Size) else None,
+        )
+        self._ran.clear()
+        if isinstance(call, Advance):
+            self._now_ms = call.to_ms
+        owes_ms = self._contract.owes_ms(self._now_ms, self._tick_ms)
+        after = [world.after(call, seen, self._tally, owes_ms) for world in self._worlds]
+        kept = {world.key(): world for world in after if isinstance(world, World)}
+        if not kept:
+            self._fail(next(broken for broken in after if isinstance(broken, Violation)))
+        self._worlds = list(kept.values())
+
+    def _tell(self, step: str) -> None:
+        self._steps.append(f"state.{step}")
+
+    def _fail(self, violation: Violation) -> NoReturn:
+        self.failures.append(_Failure(violation=violation, steps=tuple(self._steps)))
+        if violation.rule == f"{_TITLE}.EveryCallReturns":
+            raise _StuckError
+        raise ContractViolationError(violation)
+
+
+class TimerTests:
+    """The test of a timer, for pytest: a subclass says what `make` is, and by which `profile`.
+
+    `make` is called with `tick_ms`, `wheel_size`, `start_ms` and `run`; see `MakeTimer`. `profile`
+    names one of `CONTRACTS`. `skip` has the clauses that are known limits and are not judged: those
+    of the order of runs, of the answer of cancel, of the size.
+
+    Every run draws the same cases, and no time is measured. Another `seed` draws others, and
+    `settings = hypothesis.settings(TimerTests.settings, max_examples=1_000)` draws more.
+    """
+
+    make: ClassVar[MakeTimer]
+    profile: ClassVar[str] = KAFKA.name
+    skip: ClassVar[Collection[TimerClause]] = ()
+    seed: ClassVar[int] = 0
+    settings: ClassVar[hypothesis.settings] = hypothesis.settings(
+        derandomize=True,
+        database=None,
+        deadline=None,
+        print_blob=False,
+        max_examples=100,
+        stateful_step_count=15,
+        phases=(Phase.generate, Phase.shrink),
+        # It measures time.
+        suppress_health_check=(HealthCheck.too_slow,),
+    )
+
+    def test_it_keeps_its_contract(self) -> None:
+        """Run the machine: first one call at a time, then with threads as well.
+
+        So what one thread shows is found without luck. Raises ContractViolationError with the
+        steps of the smallest case that failed, and NoTimerError if the class does not say what to
+        test.
+        """
+        for threads in (False, True):
+            _run(type(self), threads=threads)
+
+
+def _run(tests: type[TimerTests], *, threads: bool) -> None:
+    machine = _machine_of(tests, with_threads=threads)
+    try:
+        seeded = hypothesis.seed(tests.seed)(machine)
+        run_state_machine_as_test(seeded, settings=tests.settings)
+    except (Flaky, _StuckError) as error:
+        if not machine.failures:
+            raise
+        smallest = min(machine.failures, key=lambda failure: len(failure.steps))
+        raise _with_steps(smallest, error) from None
+
+
+def _machine_of(tests: type[TimerTests], *, with_threads: bool) -> type[TimerMachine]:
+    _require_choice(tests)
+
+    class Machine(TimerMachine):
+        """The machine of one test; it keeps what has failed."""
+
+        make = tests.make
+        profile = tests.profile
+        skip = tests.skip
+        threads = with_threads
+        failures: ClassVar[list[_Failure]] = []
+
+    # So it is called in the steps that Hypothesis prints.
+    Machine.__name__ = TimerMachine.__name__
+    # Without a file: Hypothesis would parse this one each time, to tell whether the class changed.
+    Machine.__module__ = f"the test {tests.__qualname__}"
+    return Machine
+
+
+def _require_choice(chooser: type[TimerTests] | type[TimerMachine]) -> None:
+    if not hasattr(chooser, "make"):
+        raise NoTimerError(f"{chooser.__name__} has no timer; write in it: make = YourTimer")
+    if chooser.profile not in CONTRACTS:
+        known = ", ".join(CONTRACTS)
+        raise NoTimerError(f"{chooser.__name__} has the profile {chooser.profile!r}; take {known}")
+
+
+def _with_steps(failure: _Failure, reason: BaseException) -> ContractViolationError:
+    """Return the error of a failure that Hypothesis does not show, or not with its steps."""
+    why = (
+        "A thread did not come back, so nothing was made smaller."
+        if isinstance(reason, _StuckError)
+        else "These steps failed once and then passed: it takes luck how the threads meet.\n"
+        "The violation is real all the same. Run it again, or with more examples."
+    )
+    error = ContractViolationError(failure.violation)
+    error.add_note("\n".join((why, "The steps:", *(f"    {step}" for step in failure.steps))))
+    return error

@@ -1,0 +1,408 @@
+"""`TimerTests`: a right timer passes, whatever it is made of; a wrong one fails by its clause."""
+
+import doctest
+import importlib
+import re
+import sys
+import threading
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from types import ModuleType
+
+import hypothesis
+import pytest
+from hypothesis import Phase
+
+from support.checkout import ROOT
+from support.reference.heap_timer import UpTimer
+from support.reference.python_timer import ReferenceTimer
+from wheelproof_spec.base.errors import MissingToolError
+from wheelproof_spec.base.results.fuzz_report import ContractViolationError
+from wheelproof_spec.fuzz import burst
+from wheelproof_spec.testing import (
+    MakeTimer,
+    NoTimerError,
+    TimerClause,
+    TimerMachine,
+    TimerTests,
+    outcome,
+    timer,
+)
+
+pytest_plugins = ("pytester",)
+
+
+@pytest.fixture(autouse=True)
+def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
+class _Early(UpTimer):
+    def _due(self, deadline_ms: int) -> int:
+        return super()._due(deadline_ms) - 1
+
+
+class _RunsTwice(UpTimer):
+    def advance(self, to_ms: int) -> None:
+        before = set(self._due_ms)
+        super().advance(to_ms)
+        for task in before - set(self._due_ms):
+            self._run(task)
+
+
+class _LeavesOneBehind(UpTimer):
+    def _submitted(self, due: list[str]) -> list[str]:
+        return due[:1]
+
+
+class _LosesOverdue(UpTimer):
+    """What is due already when it is added never runs."""
+
+    _before_ms = -1
+
+    def advance(self, to_ms: int) -> None:
+        self._before_ms = self._now_ms
+        super().advance(to_ms)
+
+    def _submitted(self, due: list[str]) -> list[str]:
+        return [task for task in due if self._due_ms[task] > self._before_ms]
+
+
+class _Backwards(UpTimer):
+    def _submitted(self, due: list[str]) -> list[str]:
+        return due[::-1]
+
+
+class _CancelLies(UpTimer):
+    def cancel(self, task: str) -> bool:
+        super().cancel(task)
+        return True
+
+
+class _CountsCancelled(UpTimer):
+    _cancelled = 0
+
+    def cancel(self, task: str) -> bool:
+        found = super().cancel(task)
+        self._cancelled += found
+        return found
+
+    def size(self) -> int:
+        return super().size() + self._cancelled
+
+
+class _LosesUpdates(UpTimer):
+    """Each call changes a copy of the tasks and puts it back: right, but for two threads at once.
+
+    The first thread of a burst takes its copy before the others begin, and puts it back after they
+    have ended, one after the other. So the race happens whenever threads meet, however they are
+    scheduled.
+    """
+
+    def __init__(
+        self, tick_ms: int, wheel_size: int, start_ms: int, run: Callable[[str], None]
+    ) -> None:
+        super().__init__(tick_ms, wheel_size, start_ms, run)
+        self._copied = threading.Event()
+
+    def add(self, task: str, delay_ms: int) -> None:
+        copy = self._meet()
+        copy[task] = self._due(self._now_ms + delay_ms)
+        self._due_ms = copy
+
+    def cancel(self, task: str) -> bool:
+        copy = self._meet()
+        found = copy.pop(task, None) is not None
+        self._due_ms = copy
+        return found
+
+    def advance(self, to_ms: int) -> None:
+        self._meet()
+        super().advance(to_ms)
+
+    def size(self) -> int:
+        return len(self._meet())
+
+    def _meet(self) -> dict[str, int]:
+        copy = dict(self._due_ms)
+        name = threading.current_thread().name
+        if not name.startswith("burst-"):
+            self._copied.clear()
+        elif name == "burst-0":
+            self._copied.set()
+            _join("burst-1", "burst-2")
+        else:
+            self._copied.wait()
+            if name == "burst-2":
+                _join("burst-1")
+            copy = dict(self._due_ms)
+        return copy
+
+
+def _join(*names: str) -> None:
+    for thread in threading.enumerate():
+        if thread.name in names:
+            thread.join()
+
+
+class _Raises(UpTimer):
+    def add(self, task: str, delay_ms: int) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            raise OverflowError("no bucket for it")
+        super().add(task, delay_ms)
+
+
+class _ByLuck(UpTimer):
+    """Its cancel answers wrongly once, and never again."""
+
+    lies = 0
+
+    def cancel(self, task: str) -> bool:
+        found = super().cancel(task)
+        _ByLuck.lies += 1
+        return not found if _ByLuck.lies == 1 else found
+
+
+_SHORT = hypothesis.settings(TimerTests.settings, max_examples=25)
+_NOT_SMALLER = hypothesis.settings(TimerTests.settings, phases=(Phase.generate,))
+
+
+def _tests(
+    timer: MakeTimer,
+    profile_name: str = "never-early",
+    chosen: hypothesis.settings = _SHORT,
+) -> TimerTests:
+    class TestIt(TimerTests):
+        make = timer
+        profile = profile_name
+        settings = chosen
+
+    return TestIt()
+
+
+def _failure(tests: TimerTests) -> ContractViolationError:
+    with pytest.raises(ContractViolationError) as caught:
+        tests.test_it_keeps_its_contract()
+    return caught.value
+
+
+def _steps(error: ContractViolationError) -> list[str]:
+    lines = "\n".join(error.__notes__).splitlines()
+    return [line.strip() for line in lines if line.strip().startswith("state.")]
+
+
+@pytest.mark.parametrize(
+    ("timer", "profile"), [(UpTimer, "never-early"), (ReferenceTimer, "kafka")]
+)
+def test_a_right_timer_passes(timer: MakeTimer, profile: str) -> None:
+    _tests(timer, profile).test_it_keeps_its_contract()
+
+
+@pytest.mark.parametrize(
+    ("timer", "clause"),
+    [
+        (_Early, TimerClause.NEVER_BEFORE_DUE),
+        (_RunsTwice, TimerClause.RUNS_AT_MOST_ONCE),
+        (_LeavesOneBehind, TimerClause.NOTHING_LEFT_BEHIND),
+        (_LosesOverdue, TimerClause.NOTHING_LEFT_BEHIND),
+        (_Backwards, TimerClause.RUNS_IN_ORDER),
+        (_CancelLies, TimerClause.CANCEL_TELLS_THE_TRUTH),
+        (_CountsCancelled, TimerClause.SIZE_COUNTS_WAITING),
+        (_LosesUpdates, TimerClause.SIZE_COUNTS_WAITING),
+    ],
+)
+def test_a_wrong_timer_fails_by_its_clause(timer: MakeTimer, clause: TimerClause) -> None:
+    error = _failure(_tests(timer, chosen=_NOT_SMALLER))
+    assert error.violation.rule == clause
+    assert _steps(error)[0].startswith("state.new_timer("), "shown as code"
+
+
+def test_a_failure_is_made_small() -> None:
+    _, cancel, _ = _steps(_failure(_tests(_CancelLies)))
+    assert cancel == "state.cancel(task='a')"
+
+
+def test_a_race_needs_threads_that_meet() -> None:
+    _, together, _ = _steps(_failure(_tests(_LosesUpdates)))
+    assert together.startswith("state.together(first=(Add(task='a', delay_ms=0),), second=(")
+
+
+def test_another_profile_is_another_verdict() -> None:
+    late = _failure(_tests(UpTimer, "kafka", _NOT_SMALLER))
+    assert late.violation.rule == TimerClause.NOTHING_LEFT_BEHIND
+    early = _failure(_tests(ReferenceTimer, chosen=_NOT_SMALLER))
+    assert early.violation.rule == TimerClause.NEVER_BEFORE_DUE
+
+
+def test_an_exception_in_a_thread_is_shown() -> None:
+    violation = _failure(_tests(_Raises)).violation
+    assert violation.rule == "Timer.NoCallFails"
+    assert "no bucket for it" in violation.observed
+
+
+def test_a_failure_that_does_not_repeat_is_shown_with_its_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_ByLuck, "lies", 0)
+    error = _failure(_tests(_ByLuck))
+    assert error.violation.rule == TimerClause.CANCEL_TELLS_THE_TRUTH
+    assert "it takes luck how the threads meet" in error.__notes__[-1]
+    assert _steps(error)[0].startswith("state.new_timer(")
+
+
+def test_a_thread_that_does_not_come_back_ends_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = threading.Event()
+    stuck: list[str] = []
+
+    @contextmanager
+    def gate() -> Generator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            stuck.append(threading.current_thread().name)
+            released.wait()
+        yield
+
+    class Stuck(UpTimer):
+        def __init__(
+            self, tick_ms: int, wheel_size: int, start_ms: int, run: Callable[[str], None]
+        ) -> None:
+            super().__init__(tick_ms, wheel_size, start_ms, run)
+            self._lock = _Again(gate)
+
+        def close(self) -> None:
+            assert not stuck, "whoever closes it now gets stuck as well"
+
+    # Its threads never end before `released` is set, however long the machine waits for them.
+    monkeypatch.setattr(burst, "STUCK_AFTER_S", 0.01)
+    try:
+        error = _failure(_tests(Stuck))
+    finally:
+        released.set()
+    assert error.violation.rule == "Timer.EveryCallReturns"
+    assert "nothing was made smaller" in error.__notes__[-1]
+    assert _steps(error)[-1].startswith("state.together(")
+
+
+class _Again(AbstractContextManager[None]):
+    """Enters a new context each time."""
+
+    def __init__(self, make: Callable[[], AbstractContextManager[None]]) -> None:
+        self._make = make
+
+    def __enter__(self) -> None:
+        self._make().__enter__()
+
+    def __exit__(self, *raised: object) -> None:
+        del raised
+
+
+def test_a_known_limit_is_not_judged() -> None:
+    class TestIt(TimerTests):
+        make = _CountsCancelled
+        profile = "never-early"
+        skip = (TimerClause.SIZE_COUNTS_WAITING,)
+        settings = _SHORT
+
+    TestIt().test_it_keeps_its_contract()
+
+
+def test_a_test_without_a_timer_or_with_an_unknown_profile_says_so() -> None:
+    class TestNothing(TimerTests):
+        pass
+
+    with pytest.raises(NoTimerError, match=r"^TestNothing has no timer; write in it: make = "):
+        TestNothing().test_it_keeps_its_contract()
+    with pytest.raises(NoTimerError, match="has the profile 'kafak'; take kafka, never-early, "):
+        _tests(UpTimer, "kafak").test_it_keeps_its_contract()
+    with pytest.raises(NoTimerError, match="TimerMachine has no timer"):
+        TimerMachine()
+
+
+def test_the_same_cases_are_drawn_in_each_run_and_others_with_another_seed() -> None:
+    def drawn(number: int) -> list[tuple[int, int, int]]:
+        made: list[tuple[int, int, int]] = []
+
+        def make_it(
+            *, tick_ms: int, wheel_size: int, start_ms: int, run: Callable[[str], None]
+        ) -> UpTimer:
+            made.append((tick_ms, wheel_size, start_ms))
+            return UpTimer(tick_ms, wheel_size, start_ms, run)
+
+        class TestIt(TimerTests):
+            make = staticmethod(make_it)
+            profile = "never-early"
+            seed = number
+            settings = hypothesis.settings(TimerTests.settings, max_examples=5)
+
+        TestIt().test_it_keeps_its_contract()
+        return made
+
+    assert drawn(0) == drawn(0) != drawn(1)
+
+
+def test_without_hypothesis_the_import_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("wheelproof_spec.testing")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    with pytest.raises(
+        MissingToolError, match=r"hypothesis was not found; .* 'wheelproof\[fuzz\]'"
+    ):
+        importlib.import_module("wheelproof_spec.testing")
+
+
+def _documented() -> str:
+    page = (ROOT / "docs" / "judge-your-implementation.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    return str(block)
+
+
+@pytest.mark.parametrize(
+    ("instead", "ends"), [("<= to_ms", {"passed": 1}), ("< to_ms", {"failed": 1})]
+)
+def test_the_documented_test_passes_and_its_error_is_found(
+    instead: str, ends: dict[str, int], pytester: pytest.Pytester
+) -> None:
+    few = "    settings = hypothesis.settings(TimerTests.settings, max_examples=30)\n"
+    text = _documented().replace("<= to_ms", instead)
+    pytester.makepyfile(test_mine=f"import hypothesis\n{text}{few}")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(**ends)
+    if "failed" in ends:
+        result.stdout.fnmatch_lines(["*Timer.NothingDueIsLeftBehind: *", "*state.add(*"])
+
+
+@pytest.mark.parametrize("module", [outcome, timer], ids=lambda module: module.__name__)
+def test_the_examples_run(module: ModuleType) -> None:
+    result = doctest.testmod(module)
+    assert result.attempted
+    assert result.failed == 0
+
+
+_FILE = """
+import hypothesis
+from support.checkout import ROOT
+from support.reference.heap_timer import UpTimer
+from wheelproof_spec.testing import TimerTests
+
+class TestMine(TimerTests):
+    make = UpTimer
+    settings = hypothesis.settings(TimerTests.settings, max_examples=10)
+"""
+
+
+def test_pytest_collects_two_lines_and_a_right_timer_passes(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine=_FILE + '    profile = "never-early"\n')
+    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+def test_pytest_shows_the_clause_and_the_steps_of_a_wrong_timer(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine=_FILE)
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*ContractViolationError: Timer.NothingDueIsLeftBehind: *",
+            "*state = TimerMachine()",
+            "*state.new_timer(*",
+            "*state.advance(by_ms=*",
+        ]
+    )
