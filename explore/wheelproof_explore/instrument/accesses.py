@@ -323,8 +323,7 @@ class Seeing:
             self.blind["what imports change in sys.modules"] = None
         for owner, name, before in self._replaced.values():
             if self._own(owner, name) is not before:
-                # Not by the methods of a metaclass, which are code of the program.
-                base = type if isinstance(owner, type) else object
+                base = _base_of(owner)
                 if before is self:
                     base.__delattr__(owner, name)
                 else:
@@ -340,6 +339,11 @@ class Seeing:
 
 
 _Owner: TypeAlias = ModuleType | type | FunctionType
+
+
+def _base_of(owner: _Owner) -> type[object]:
+    """Return whose methods set an attribute; those of a metaclass are code of the program."""
+    return type if isinstance(owner, type) else object
 
 
 def _perform(runtime: ControlledRuntime, step: "_Step") -> None:
