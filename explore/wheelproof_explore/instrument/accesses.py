@@ -92,8 +92,8 @@ class Seeing:
         """The variables of modules that were written as attributes, by the names of the modules."""
         self._replaced: dict[tuple[int, str], tuple[_Owner, str, object]] = {}
         """Attributes that a run has set, as they were before: see `replace`."""
-        self.found: Callable[[object], object] = id
-        """Is told what a run finds there: see `find`."""
+        self._tell: Callable[[object], object] = id
+        self._read_once = set[tuple[int, str]]()
         self.late: list[str] = []
         """The modules that runs have imported."""
         self.blind: dict[str, None] = {}
@@ -290,9 +290,21 @@ class Seeing:
             self._replaced.setdefault((id(owner), name), (owner, name, before))
 
     def find(self, owner: "_Owner", name: str) -> None:
-        """Note that a run is about to read an attribute, and may change what it finds."""
-        if running() is not None and self._outlasts(owner):
-            self.found(self._own(owner, name))
+        """Note that a run is about to read an attribute, and may change what it finds.
+
+        What the run itself has set is left alone: whoever looked at it would keep it alive.
+        """
+        key = id(owner), name
+        if running() is None or key in self._replaced or key in self._read_once:
+            return
+        if self._outlasts(owner):
+            self._read_once.add(key)
+            self._tell(self._own(owner, name))
+
+    def tell_what_is_found(self, tell: Callable[[object], None]) -> None:
+        """Have each of those attributes told once, as it is before it is read."""
+        self._tell = tell
+        self._read_once.clear()
 
     def _outlasts(self, owner: "_Owner") -> bool:
         """Tell whether something is there for all runs, and no other code brings it back."""

@@ -99,7 +99,7 @@ _CLEAR = (
 )  # fmt: skip
 """Kinds of object in C that never change, or whose state is brought back."""
 _WITHOUT_OWN_ATTRIBUTES = (FunctionType, MethodType, partial, type, _CACHE)
-_NOT_LOOKED_INTO = (BuiltinMethodType, FunctionType, IOBase, ModuleType, type)
+_NOT_LOOKED_INTO = (BuiltinMethodType, FunctionType, IOBase, ModuleType, type, _CACHE)
 """What modules of Python have, that is code, or a stream of the process."""
 _SKIPPED = frozenset(("__dict__", "__weakref__", "__doc__", "__module__", "__builtins__"))
 
@@ -180,7 +180,7 @@ class LeftBehind:
         self._look_at_warnings_and_loggers()
         # After the mappings that they are in.
         self._checks.append((lambda: True, self._counters.renew))
-        seeing.found = self._look_at_found
+        seeing.tell_what_is_found(self._look_at_found)
 
     def restore(self) -> None:
         """Bring all of it back that has changed."""

@@ -445,6 +445,28 @@ def test_what_a_run_changes_of_python_is_brought_back(name: str) -> None:
     assert look() == first
 
 
+@pytest.mark.parametrize("owner", [_documented, json, json.JSONEncoder])
+def test_what_a_run_sets_there_itself_is_not_kept_alive(owner: object) -> None:
+    def program() -> None:
+        ended, name = list[int](), "made_up"
+
+        class Finalised:
+            def __del__(self) -> None:
+                ended.append(1)
+
+        def work() -> None:
+            with _LOCK:
+                setattr(owner, name, Finalised())
+                getattr(owner, name)
+                delattr(owner, name)
+
+        _run(work)
+        assert len(ended) == 2
+
+    exploration = explore(program)
+    assert exploration.verdict() is Verdict.PASS, exploration.summary()
+
+
 def test_ctypes_shows_what_belongs_to_another_object() -> None:
     """The search for data races passed it: it knows objects, and not their memory."""
 
