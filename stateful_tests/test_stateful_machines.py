@@ -3,8 +3,9 @@
 import pytest
 
 from support import seeds
+from support.reference.python_pool import ReferencePool
 from support.reference.python_timer import ReferenceTimer
-from wheelproof_spec.testing import TimerTests
+from wheelproof_spec.testing import BufferPoolTests, TimerTests
 
 
 @pytest.mark.campaign
@@ -12,3 +13,9 @@ class TestReferenceTimer(TimerTests):
     make = ReferenceTimer
     profile = "kafka"
     seed = seeds.seed(TimerTests.seed)
+
+
+@pytest.mark.campaign
+class TestReferencePool(BufferPoolTests):
+    make = ReferencePool
+    seed = seeds.seed(BufferPoolTests.seed)

@@ -24,8 +24,10 @@ Answer = TypeVar("Answer")
 class BurstError(Exception):
     """A thread of a burst did not complete its calls."""
 
-    def __init__(self, rule: str, expected: str, observed: str) -> None:
+    def __init__(self, rule: str, expected: str, observed: str, *, stuck: bool = False) -> None:
         super().__init__(observed)
+        self.stuck = stuck
+        """Whether a thread did not come back: it may hold a lock for ever."""
         self.violation = Violation(
             rule=rule,
             expected=expected,
@@ -34,9 +36,12 @@ class BurstError(Exception):
         )
 
 
-def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]], of: str) -> list[Answer]:
+def run_burst(
+    programs: Sequence[Sequence[Callable[[], Answer]]], of: str, name: str = "burst"
+) -> list[Answer]:
     """Run each program on its own thread, all at once, and return the results of the calls.
 
+    The threads are called `name`-0, `name`-1 and so on.
     Raises BurstError if a thread does not end or if a call raises; it names a rule of what `of` is,
     as in `Timer.EveryCallReturns`.
     """
@@ -53,7 +58,7 @@ def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]], of: str) -> li
 
     # The thread names determine where a seeded preemption happens.
     threads = [
-        _interruptible(partial(work, program), f"burst-{number}")
+        _interruptible(partial(work, program), f"{name}-{number}")
         for number, program in enumerate(programs)
     ]
     with _eager_switching():
@@ -65,7 +70,7 @@ def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]], of: str) -> li
     stuck = [thread.name for thread in threads if thread.is_alive()]
     if stuck:
         observed = f"{', '.join(stuck)} do not end\n{_where_threads_stand()}"
-        raise BurstError(f"{of}.EveryCallReturns", "every call returns", observed)
+        raise BurstError(f"{of}.EveryCallReturns", "every call returns", observed, stuck=True)
     if errors:
         raise BurstError(f"{of}.NoCallFails", "no call raises", "\n".join(errors))
     return answers

@@ -20,6 +20,7 @@ prints it as code. Every run draws the same cases; `seed` and `settings` choose 
 ...     def close(self): pass
 >>> class TestForgetful(TimerTests):
 ...     make = Forgetful
+>>> from wheelproof_spec.base.results.fuzz_report import ContractViolationError
 >>> try:
 ...     TestForgetful().test_it_keeps_its_contract()
 ... except ContractViolationError as error:
@@ -30,24 +31,13 @@ Timer.SizeCountsWaitingTasks
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NoReturn, Protocol
+from typing import ClassVar, Protocol
 
-import hypothesis
-from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
-from hypothesis.errors import Flaky
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, precondition, rule
 
 from wheelproof_spec.base.calls import Advance
 from wheelproof_spec.base.contract import CONTRACTS, KAFKA
-from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.results.fuzz_report import ContractViolationError
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
@@ -62,8 +52,10 @@ from wheelproof_spec.components.timer.component import (
 from wheelproof_spec.components.timer.oracle import HeapTimer
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.testing.outcome import Answered, Asked, Outcome, World
+from wheelproof_spec.testing.running import ContractMachine, ContractTests, require_choice
 
 _TITLE = DEFINITION.title()
+_WHAT = "timer"
 _TASKS = "abcdef"
 _MS = st.integers(0, 6) | st.integers(0, 40)
 """Delays and jumps in milliseconds: up to three levels of the wheels that are drawn.
@@ -110,28 +102,11 @@ class MakeTimer(Protocol):
         ...
 
 
-class NoTimerError(UsageError):
-    """A test does not say which timer it is for, or by which contract."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdvanceBy:
     """In `together`: a thread advances the clock by this many milliseconds."""
 
     by_ms: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Failure:
-    violation: Violation
-    steps: tuple[str, ...]
-
-
-class _StuckError(BaseException):
-    """A thread did not come back.
-
-    It is not an Exception, since Hypothesis would run the case again and again to make it smaller.
-    """
 
 
 Program = tuple[Add | Cancel | Size | AdvanceBy, ...]
@@ -150,7 +125,7 @@ def _program(tasks: str, *, advances: bool = False) -> st.SearchStrategy[Program
     return st.tuples(first) | st.tuples(first, second)
 
 
-class TimerMachine(RuleBasedStateMachine):
+class TimerMachine(ContractMachine):
     """Calls a timer and compares it with the oracle; a subclass may add rules of its own.
 
     `make`, `profile` and `skip` are as in `TimerTests`. Without `threads` no step has threads. The
@@ -160,17 +135,14 @@ class TimerMachine(RuleBasedStateMachine):
     make: ClassVar[MakeTimer]
     profile: ClassVar[str] = KAFKA.name
     skip: ClassVar[Collection[TimerClause]] = ()
-    threads: ClassVar[bool] = True
-    failures: ClassVar[list[_Failure]] = []
 
     def __init__(self) -> None:
-        """Raise NoTimerError if the class does not say what to test."""
+        """Raise NothingToTestError if the class does not say what to test."""
         super().__init__()
-        _require_choice(type(self))
+        require_choice(type(self), _WHAT, self.profile, CONTRACTS)
         self._contract = CONTRACTS[self.profile]
         self._tally = Tally(limits=self.skip)
         self._ran: list[TaskId] = []
-        self._steps: list[str] = []
         self._timer: PythonTimer | None = None
         self._worlds: list[World] = []
         self._tick_ms = 1
@@ -274,7 +246,7 @@ class TimerMachine(RuleBasedStateMachine):
         except BurstError as error:
             # A thread may have left a lock taken, on which `close` would wait for ever.
             self._timer = None
-            self._fail(error.violation)
+            self._fail(error.violation, stuck=error.stuck)
         return answers
 
     def _answer(self, call: Asked) -> bool | int | None:
@@ -310,101 +282,29 @@ class TimerMachine(RuleBasedStateMachine):
             self._fail(next(broken for broken in after if isinstance(broken, Violation)))
         self._worlds = list(kept.values())
 
-    def _tell(self, step: str) -> None:
-        self._steps.append(f"state.{step}")
 
-    def _fail(self, violation: Violation) -> NoReturn:
-        self.failures.append(_Failure(violation=violation, steps=tuple(self._steps)))
-        if violation.rule == f"{_TITLE}.EveryCallReturns":
-            raise _StuckError
-        raise ContractViolationError(violation)
-
-
-class TimerTests:
+class TimerTests(ContractTests):
     """The test of a timer, for pytest: a subclass says what `make` is, and by which `profile`.
 
     `make` is called with `tick_ms`, `wheel_size`, `start_ms` and `run`; see `MakeTimer`. `profile`
     names one of `CONTRACTS`. `skip` has the clauses that are known limits and are not judged: those
-    of the order of runs, of the answer of cancel, of the size.
-
-    Every run draws the same cases, and no time is measured. Another `seed` draws others, and
-    `settings = hypothesis.settings(TimerTests.settings, max_examples=1_000)` draws more.
+    of the order of runs, of the answer of cancel, of the size. See `ContractTests` for `seed` and
+    `settings`.
     """
 
     make: ClassVar[MakeTimer]
     profile: ClassVar[str] = KAFKA.name
     skip: ClassVar[Collection[TimerClause]] = ()
-    seed: ClassVar[int] = 0
-    settings: ClassVar[hypothesis.settings] = hypothesis.settings(
-        derandomize=True,
-        database=None,
-        deadline=None,
-        print_blob=False,
-        max_examples=100,
-        stateful_step_count=15,
-        phases=(Phase.generate, Phase.shrink),
-        # It measures time.
-        suppress_health_check=(HealthCheck.too_slow,),
-    )
 
-    def test_it_keeps_its_contract(self) -> None:
-        """Run the machine: first one call at a time, then with threads as well.
+    @classmethod
+    def _machine(cls) -> type[ContractMachine]:
+        require_choice(cls, _WHAT, cls.profile, CONTRACTS)
 
-        So what one thread shows is found without luck. Raises ContractViolationError with the
-        steps of the smallest case that failed, and NoTimerError if the class does not say what to
-        test.
-        """
-        for threads in (False, True):
-            _run(type(self), threads=threads)
+        class Machine(TimerMachine):
+            """The machine of one test."""
 
+            make = cls.make
+            profile = cls.profile
+            skip = cls.skip
 
-def _run(tests: type[TimerTests], *, threads: bool) -> None:
-    machine = _machine_of(tests, with_threads=threads)
-    try:
-        seeded = hypothesis.seed(tests.seed)(machine)
-        run_state_machine_as_test(seeded, settings=tests.settings)
-    except (Flaky, _StuckError) as error:
-        if not machine.failures:
-            raise
-        smallest = min(machine.failures, key=lambda failure: len(failure.steps))
-        raise _with_steps(smallest, error) from None
-
-
-def _machine_of(tests: type[TimerTests], *, with_threads: bool) -> type[TimerMachine]:
-    _require_choice(tests)
-
-    class Machine(TimerMachine):
-        """The machine of one test; it keeps what has failed."""
-
-        make = tests.make
-        profile = tests.profile
-        skip = tests.skip
-        threads = with_threads
-        failures: ClassVar[list[_Failure]] = []
-
-    # So it is called in the steps that Hypothesis prints.
-    Machine.__name__ = TimerMachine.__name__
-    # Without a file: Hypothesis would parse this one each time, to tell whether the class changed.
-    Machine.__module__ = f"the test {tests.__qualname__}"
-    return Machine
-
-
-def _require_choice(chooser: type[TimerTests] | type[TimerMachine]) -> None:
-    if not hasattr(chooser, "make"):
-        raise NoTimerError(f"{chooser.__name__} has no timer; write in it: make = YourTimer")
-    if chooser.profile not in CONTRACTS:
-        known = ", ".join(CONTRACTS)
-        raise NoTimerError(f"{chooser.__name__} has the profile {chooser.profile!r}; take {known}")
-
-
-def _with_steps(failure: _Failure, reason: BaseException) -> ContractViolationError:
-    """Return the error of a failure that Hypothesis does not show, or not with its steps."""
-    why = (
-        "A thread did not come back, so nothing was made smaller."
-        if isinstance(reason, _StuckError)
-        else "These steps failed once and then passed: it takes luck how the threads meet.\n"
-        "The violation is real all the same. Run it again, or with more examples."
-    )
-    error = ContractViolationError(failure.violation)
-    error.add_note("\n".join((why, "The steps:", *(f"    {step}" for step in failure.steps))))
-    return error
+        return Machine

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import Phase
 
 from support.checkout import ROOT
+from support.contract_tests import failure, steps
 from support.reference.heap_timer import UpTimer
 from support.reference.python_timer import ReferenceTimer
 from wheelproof_spec.base.errors import MissingToolError
-from wheelproof_spec.base.results.fuzz_report import ContractViolationError
 from wheelproof_spec.fuzz import burst
 from wheelproof_spec.testing import (
     MakeTimer,
-    NoTimerError,
+    NothingToTestError,
     TimerClause,
     TimerMachine,
     TimerTests,
@@ -180,17 +180,6 @@ def _tests(
     return TestIt()
 
 
-def _failure(tests: TimerTests) -> ContractViolationError:
-    with pytest.raises(ContractViolationError) as caught:
-        tests.test_it_keeps_its_contract()
-    return caught.value
-
-
-def _steps(error: ContractViolationError) -> list[str]:
-    lines = "\n".join(error.__notes__).splitlines()
-    return [line.strip() for line in lines if line.strip().startswith("state.")]
-
-
 @pytest.mark.parametrize(
     ("timer", "profile"), [(UpTimer, "never-early"), (ReferenceTimer, "kafka")]
 )
@@ -212,30 +201,30 @@ def test_a_right_timer_passes(timer: MakeTimer, profile: str) -> None:
     ],
 )
 def test_a_wrong_timer_fails_by_its_clause(timer: MakeTimer, clause: TimerClause) -> None:
-    error = _failure(_tests(timer, chosen=_NOT_SMALLER))
+    error = failure(_tests(timer, chosen=_NOT_SMALLER))
     assert error.violation.rule == clause
-    assert _steps(error)[0].startswith("state.new_timer("), "shown as code"
+    assert steps(error)[0].startswith("state.new_timer("), "shown as code"
 
 
 def test_a_failure_is_made_small() -> None:
-    _, cancel, _ = _steps(_failure(_tests(_CancelLies)))
+    _, cancel, _ = steps(failure(_tests(_CancelLies)))
     assert cancel == "state.cancel(task='a')"
 
 
 def test_a_race_needs_threads_that_meet() -> None:
-    _, together, _ = _steps(_failure(_tests(_LosesUpdates)))
+    _, together, _ = steps(failure(_tests(_LosesUpdates)))
     assert together.startswith("state.together(first=(Add(task='a', delay_ms=0),), second=(")
 
 
 def test_another_profile_is_another_verdict() -> None:
-    late = _failure(_tests(UpTimer, "kafka", _NOT_SMALLER))
+    late = failure(_tests(UpTimer, "kafka", _NOT_SMALLER))
     assert late.violation.rule == TimerClause.NOTHING_LEFT_BEHIND
-    early = _failure(_tests(ReferenceTimer, chosen=_NOT_SMALLER))
+    early = failure(_tests(ReferenceTimer, chosen=_NOT_SMALLER))
     assert early.violation.rule == TimerClause.NEVER_BEFORE_DUE
 
 
 def test_an_exception_in_a_thread_is_shown() -> None:
-    violation = _failure(_tests(_Raises)).violation
+    violation = failure(_tests(_Raises)).violation
     assert violation.rule == "Timer.NoCallFails"
     assert "no bucket for it" in violation.observed
 
@@ -244,10 +233,10 @@ def test_a_failure_that_does_not_repeat_is_shown_with_its_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(_ByLuck, "lies", 0)
-    error = _failure(_tests(_ByLuck))
+    error = failure(_tests(_ByLuck))
     assert error.violation.rule == TimerClause.CANCEL_TELLS_THE_TRUTH
     assert "it takes luck how the threads meet" in error.__notes__[-1]
-    assert _steps(error)[0].startswith("state.new_timer(")
+    assert steps(error)[0].startswith("state.new_timer(")
 
 
 def test_a_thread_that_does_not_come_back_ends_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,12 +263,12 @@ def test_a_thread_that_does_not_come_back_ends_the_test(monkeypatch: pytest.Monk
     # Its threads never end before `released` is set, however long the machine waits for them.
     monkeypatch.setattr(burst, "STUCK_AFTER_S", 0.01)
     try:
-        error = _failure(_tests(Stuck))
+        error = failure(_tests(Stuck))
     finally:
         released.set()
     assert error.violation.rule == "Timer.EveryCallReturns"
     assert "nothing was made smaller" in error.__notes__[-1]
-    assert _steps(error)[-1].startswith("state.together(")
+    assert steps(error)[-1].startswith("state.together(")
 
 
 class _Again(AbstractContextManager[None]):
@@ -309,11 +298,15 @@ def test_a_test_without_a_timer_or_with_an_unknown_profile_says_so() -> None:
     class TestNothing(TimerTests):
         pass
 
-    with pytest.raises(NoTimerError, match=r"^TestNothing has no timer; write in it: make = "):
+    with pytest.raises(
+        NothingToTestError, match=r"^TestNothing has no timer; write in it: make = "
+    ):
         TestNothing().test_it_keeps_its_contract()
-    with pytest.raises(NoTimerError, match="has the profile 'kafak'; take kafka, never-early, "):
+    with pytest.raises(
+        NothingToTestError, match="has the profile 'kafak'; take kafka, never-early, "
+    ):
         _tests(UpTimer, "kafak").test_it_keeps_its_contract()
-    with pytest.raises(NoTimerError, match="TimerMachine has no timer"):
+    with pytest.raises(NothingToTestError, match="TimerMachine has no timer"):
         TimerMachine()
 
 
@@ -351,8 +344,9 @@ def test_without_hypothesis_the_import_says_how_to_get_it(monkeypatch: pytest.Mo
 
 def _documented() -> str:
     page = (ROOT / "docs" / "judge-your-implementation.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    return str(block)
+    blocks: list[str] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (block,) = (block for block in blocks if "TimerTests" in block)
+    return block
 
 
 @pytest.mark.parametrize(

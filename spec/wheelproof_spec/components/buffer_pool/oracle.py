@@ -217,6 +217,12 @@ class LedgerPool:
                 "its thread was interrupted before the call, which ends the first wait, also one "
                 "without time (standard 3.5)",
             )
+        if outcome is PoolOutcome.EXHAUSTED and is_newcomer and self._need_not_wait(name):
+            return PoolClause.NO_LOST_WAKE_UP.broken(
+                f"{name!r} ends by {PoolOutcome.BUFFER}",
+                f"{name!r} ended: {outcome}",
+                f"nobody else waits, and {self._left()} bytes are not lent (standard 3.2)",
+            )
         if reasons[outcome]:
             return None
         return PoolClause.ENDS_FOR_A_REASON.broken(
@@ -224,6 +230,11 @@ class LedgerPool:
             f"{name!r} ended: {outcome}",
             f"it is {self.now_ms} ms, and its deadline {waiting.deadline_ms} ms",
         )
+
+    def _need_not_wait(self, name: CallId) -> bool:
+        """Tell whether nobody else waits, and there is enough for `name` in an open pool."""
+        alone = len(self._waiting) == 1
+        return alone and not self._closed and self._waiting[name].size <= self._left()
 
     def _serve(self, name: CallId, *, is_newcomer: bool) -> Violation | None:
         size = self._waiting[name].size
