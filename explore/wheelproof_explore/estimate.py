@@ -79,6 +79,7 @@ class Estimator:
         execution = Execution(self._world)
         try:
             self._sizes.append(min(self._go_down(execution), _TOO_MANY))
+            execution.require_use()
         finally:
             execution.close()
         for actor, accesses in zip(execution.actors, execution.accesses, strict=True):

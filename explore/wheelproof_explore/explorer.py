@@ -149,7 +149,7 @@ def _explore_anew(
     seeing: Seeing,
     environment: Environment,
 ) -> Exploration:
-    """Explore, and begin again whenever a run changes what counts as a step."""
+    """Explore, and begin again whenever a run changes what is to be patched or rewritten."""
     roster, begin = False, time.monotonic()
     while True:
         left = options
@@ -161,7 +161,7 @@ def _explore_anew(
         except RosterNeededError:
             roster = True
         except NewlySharedError:
-            # `seeing` knows the shared object from now on.
+            # `seeing` knows from now on what is to be rewritten.
             continue
         except _NewModuleError as error:
             _import_anew(error.names)
@@ -232,15 +232,20 @@ class _Session:
         self._progress = progress
         self._loaded, self._modules = len(sys.modules), modules_seen(program.instrument)
         self.world = World(program, open_substrate(options.substrate))
-        self._strategy: Strategy = _strategy(program, options)
+        self._begin = time.monotonic()
+        self._next_report = self._begin + FIRST_REPORT_S
+        self._know_nothing()
+
+    def _know_nothing(self) -> None:
+        """Begin without a run; what makes steps by now stays known."""
+        self.world.numbers = {}
+        self._strategy: Strategy = _strategy(self._program, self._options)
         self._names = ClassNames(self.world)
         self._tally = Tally()
         self._stopped: str | None = None
         self._counterexample: FailingInterleaving | None = None
         self._recording: RunRecording | None = None
         self._estimate: Estimate | None = None
-        self._begin = time.monotonic()
-        self._next_report = self._begin + FIRST_REPORT_S
 
     @contextmanager
     def contexts(self) -> Generator[None]:
@@ -329,6 +334,16 @@ class _Session:
                 break
 
     def explore(self) -> None:
+        """Run the engine to its end, again whenever a run changes what counts as a step."""
+        while True:
+            try:
+                return self._explore()
+            except NewlySharedError as error:
+                if error.rewrites or self._options.jobs > 1:
+                    raise
+                self._know_nothing()
+
+    def _explore(self) -> None:
         """Run the engine to its end, then simplify the failure, if there is one."""
         try:
             if self._options.jobs == 1:

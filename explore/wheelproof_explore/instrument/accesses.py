@@ -8,7 +8,7 @@ import sys
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType, ModuleType
-from typing import NoReturn, TypeAlias, cast
+from typing import TypeAlias, cast
 from zlib import crc32
 
 from wheelproof_explore.failures.places import call_stack
@@ -35,6 +35,8 @@ KEYED = frozenset((dict, OrderedDict, defaultdict))
 _FIELDS = (1 << 19) - 2
 _OFTEN = 8
 """So many shared objects of a field, and all of them count as shared: each begins anew."""
+_PATIENCE = 10_000
+"""So many accesses a run may still make that is of no use: it may wait for what makes no step."""
 
 
 def label_of(key: object) -> str | None:
@@ -52,13 +54,24 @@ def label_of(key: object) -> str | None:
 
 
 class NewlySharedError(ProgramRejectedError):
-    """The error that an object turned out to be shared: its accesses have to become steps."""
+    """The error that an object turned out to be shared: its accesses have to become steps.
+
+    `rewrites` tells that code has to be rewritten for that.
+    """
+
+    def __init__(self, program: str, reason: str, *, rewrites: bool) -> None:
+        super().__init__(program, reason, "explore it anew")
+        self.rewrites = rewrites
 
 
-def _explore_anew(runtime: ControlledRuntime, reason: str) -> NoReturn:
-    error = NewlySharedError(runtime.program, reason, "explore it anew")
-    runtime.stop = error
-    raise error
+def _explore_anew(runtime: ControlledRuntime, reason: str, *, rewrites: bool = False) -> None:
+    """Have the program explored anew once this run has ended.
+
+    It may find more until then. So an exploration seldom begins anew.
+    """
+    before = runtime.anew
+    if before is None or (rewrites and isinstance(before, NewlySharedError)):
+        runtime.anew = NewlySharedError(runtime.program, reason, rewrites=rewrites)
 
 
 class Seeing:
@@ -73,6 +86,7 @@ class Seeing:
         self.shared: set[int] = set()
         self._runtime: ControlledRuntime | None = None
         self._reached: dict[int, tuple[int, bool]] = {}
+        self._patience = _PATIENCE
         self._found = Counter[str]()
         """How many objects of each field turned out to be shared."""
         self._always: set[str] = set()
@@ -88,6 +102,8 @@ class Seeing:
         """The functions whose code is replaced, as those modules had them at first."""
         self._exposed_classes: set[tuple[str, str]] = set()
         """The classes whose own `__dict__` a run has taken, by their names."""
+        self.set_names: set[str] = set()
+        """What runs have set of classes, or of objects in the place of a method: see `note_set`."""
         self.written: dict[str, frozenset[str]] = {}
         """The variables of modules that were written as attributes, by the names of the modules."""
         self._replaced: dict[tuple[int, str], tuple[_Owner, str, object]] = {}
@@ -201,10 +217,15 @@ class Seeing:
     ) -> ObjectNumber | None:
         """Return the number of a field if threads share it; else remember who has reached it."""
         if self._runtime is not runtime:
-            self._runtime, self._reached = runtime, {}
+            self._runtime, self._reached, self._patience = runtime, {}, _PATIENCE
         index = crc32(key.encode()) % _FIELDS
         number = runtime.field_number(instance, index, None)
         thread = runtime.current
+        if runtime.anew is not None:
+            self._patience -= 1
+            if self._patience < 0:
+                runtime.stop = runtime.anew
+                raise runtime.anew
         if thread is None or thread.aborted:
             return None
         if number in self.shared or (self._always and f"{name}{key}" in self._always):
@@ -273,6 +294,16 @@ class Seeing:
         opened.add(owner)
         _explore_anew(runtime, f"looks into {owner.__name__}")
 
+    def note_set(self, name: str) -> None:
+        """Have each look at an attribute of this name be one at its object and all its classes.
+
+        Mostly only one of them has it, and nobody changes which.
+        """
+        runtime = running()
+        if runtime is not None and self.active and name not in self.set_names:
+            self.set_names.add(name)
+            _explore_anew(runtime, f"sets {name}")
+
     def write_module(self, module: ModuleType, name: str) -> None:
         """Have a module report its own reads of a variable that is written from outside."""
         runtime, home = running(), module.__name__
@@ -281,7 +312,7 @@ class Seeing:
         if runtime is None or not self.active or name in known or file not in self.files:
             return
         self.written[home] = known | {name}
-        _explore_anew(runtime, f"writes {home}.{name}")
+        _explore_anew(runtime, f"writes {home}.{name}", rewrites=True)
 
     def replace(self, owner: "_Owner", name: str) -> None:
         """Note an attribute that is about to be set, if no run would find it as it was before."""

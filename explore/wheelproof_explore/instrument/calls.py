@@ -8,11 +8,20 @@ import threading
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, closing
+from enum import EnumType
 from functools import WRAPPER_ASSIGNMENTS, cache, partial, update_wrapper
 from operator import attrgetter, methodcaller
 from pathlib import Path
-from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
-from typing import TypeVar, cast
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import TypeVar, cast, get_type_hints
 from weakref import finalize
 
 from wheelproof_explore.failures.places import is_library
@@ -58,6 +67,16 @@ PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
 _MAKING = frozenset(("__init__", "__new__", "__init_subclass__", "__set_name__"))
 _LOOKING = (attrgetter, methodcaller, getattr, hasattr, vars)
 """Functions of C, and kinds of them, that read the attributes they are told."""
+UNSEEN_CALLS: Mapping[int, str] = {
+    id(eval): "eval()",
+    id(exec): "exec()",
+    id(gc.get_objects): "gc.get_objects(), which finds all there is",
+    id(gc.get_referrers): "gc.get_referrers(), which finds all there is",
+    id(sys.getrefcount): "sys.getrefcount(), which each new reference changes",
+    id(get_type_hints): "typing.get_type_hints(), which looks for annotations",
+    id(gc.isenabled): "gc.isenabled(), of a collector that is off in each run",
+}
+"""Calls that leave no pass, by the identity of the function."""
 _STARTING = frozenset((
     "call_at", "call_later", "call_soon", "call_soon_threadsafe", "map", "run_in_executor",
     "submit", "to_thread",
@@ -139,13 +158,18 @@ class Calls:
                 look, files = self._look_of(function, given, named)
         finally:
             thread.is_looking = before
-        if look is None:
-            return function(*given, **named)
         thread.uses_files += files
         try:
-            return self.behind(look, function, *given, **named)
+            result = (
+                function(*given, **named)
+                if look is None
+                else self.behind(look, function, *given, **named)
+            )
         finally:
             thread.uses_files -= files
+        if issubclass(type(result), type):
+            _set_module(cast("type", result))
+        return result
 
     def _look_of(
         self, function: object, given: tuple[object, ...], named: _Named
@@ -194,11 +218,17 @@ class Calls:
         if of_receiver:
             parts += _parts((receiver,), max(of_receiver, Effect.READS_ALL))
         if of_given:
+            called = Effect.NOTHING if _calls_later(target) else self.effect_of_functions(values)
+            of_given = max(of_given, called)
             if of_given is Effect.READS and goes_deep(target):
                 inside = [one for one in nested(*values) if all(one is not each for each in values)]
             read = _parts((*values, *inside), of_given)
             looks = is_builtin(target) and all(map(self._looks_by_methods, functions_in(values)))
             parts += self._not_seen(read) if looks else read
+        if issubclass(type(receiver), EnumType):
+            # A call of the class, which looks for the member of a value.
+            members: object = vars(cast("type", receiver))["_value2member_map_"]
+            parts += _parts((members,), Effect.READS)
         if target is type:
             # A class copies the dictionary that it is made of.
             parts += _parts(values[2:], Effect.READS)
@@ -225,7 +255,8 @@ class Calls:
         elif type(function) is not type or function not in PLAIN:
             return False
         if id(function) not in self._alone:
-            is_alone = function is not print and not system_parts(function, (), {})
+            acts = lasts(function) or system_parts(function, (), {})
+            is_alone = function is not print and not acts
             self._alone[id(function)] = function, is_alone
         return self._alone[id(function)][1]
 
@@ -324,6 +355,8 @@ class Calls:
 
     def _called_later(self, value: object) -> object:
         """Return a function so that a call of it by a thread, a pool or a stack is seen."""
+        if type(function_behind(value)) is BuiltinMethodType:
+            return self._seen_at_once(value)
         is_code = is_python_code(value) and not issubclass(type(value), type)
         if not is_code or self.is_seen(value) or inspect.iscoroutinefunction(value):
             return self._seen_later(value)
@@ -334,14 +367,19 @@ class Calls:
 
     def _seen_later(self, value: object) -> object:
         """Return a function of C that reads or writes so that a call of it later on is seen."""
-        if type(value) not in (BuiltinMethodType, MethodWrapperType):
-            return value
-        given = cast("Callable[..., object]", value)
         if value is setattr or value is delattr or value is getattr:
-            return self._seen_at_once(given)
-        if not issubclass(type(receiver_of(value)), CONTAINERS):
-            return value
-        return partial(self.outside, given)
+            return self._seen_at_once(value)
+        function = value
+        while issubclass(type(function), partial):
+            function = cast("partial[object]", function).func
+        if type(function) in (MethodDescriptorType, WrapperDescriptorType):
+            holder: object = cast("MethodDescriptorType", function).__objclass__
+            touches = issubclass(cast("type", holder), CONTAINERS)
+        elif type(function) in (BuiltinMethodType, MethodWrapperType):
+            touches = issubclass(type(receiver_of(function)), CONTAINERS)
+        else:
+            touches = False
+        return partial(self.outside, cast("Callable[..., object]", value)) if touches else value
 
     def is_special(self, value: object, name: str) -> bool:
         """Tell whether a value has items of its own kind, by a method that is not seen."""
@@ -362,7 +400,22 @@ class Calls:
         for one in filter(tells_of_deaths, values):
             self._seeing.deaths.watch((one,))
         of_files = system_parts(None, values, {})
-        return self._seeing.touch([*others, *self._not_seen(_parts(values, effect)), *of_files])
+        called = self.effect_of_functions(values)
+        parts = _parts(values, max(effect, called))
+        told = parts if called else self._not_seen(parts)
+        return self._seeing.touch([*others, *told, *of_files])
+
+    def effect_of_functions(self, values: Iterable[object]) -> Effect:
+        """Return what functions that C is given, and calls, do to the items it calls them with."""
+        most = Effect.NOTHING
+        for function in functions_in(values):
+            if id(function) in UNSEEN_CALLS:
+                self._seeing.blind[UNSEEN_CALLS[id(function)]] = None
+            if not self.is_seen(function):
+                most = max(most, effects_of(function)[1])
+            if not self._looks_by_methods(function):
+                most = max(most, Effect.READS_ALL)
+        return Effect.READS_ALL if most is Effect.READS else most
 
     def keep_weakly(self, container: object, given: Iterable[object]) -> None:
         """Watch the deaths of what a container is given that keeps no object alive."""
@@ -445,16 +498,17 @@ class Calls:
         parts += self._module_state.written_by(function)
         self._seeing.touch(parts)
 
-    def touch_exposed(self, instance: object, name: str, *, write: bool) -> None:
+    def touch_exposed(
+        self, instance: object, name: str, *, write: bool, drops: bool = False
+    ) -> None:
         """Read or write an attribute of an object whose `__dict__` others may go through."""
         held: object = object.__getattribute__(instance, "__dict__")
-        own: Part = (instance, f"{type(instance).__name__}.", name)
-        keys = [""] if self._seeing.steps else [f"[{name!r}]"]
-        if not self._seeing.steps and name not in cast("dict[str, object]", held):
-            # Whoever goes through the whole dictionary sees whether it is there.
-            keys.append("")
-        inside = (((held, "dict", key), write) for key in keys)
-        self._seeing.touch([(own, write), *inside], sure=True)
+        field = f"{type(instance).__name__}."
+        # Whoever goes through all that there is sees whether it is there.
+        is_new = drops or name not in cast("dict[str, object]", held)
+        parts = [((instance, field, one), write) for one in ((name, "") if is_new else (name,))]
+        keys = [""] if self._seeing.steps else [f"[{name!r}]", *([""] if is_new else [])]
+        self._seeing.touch([*parts, *(((held, "dict", key), write) for key in keys)], sure=True)
 
     def touch_class(self, owner: type, name: str, *, write: bool) -> None:
         """Read or write an attribute of a class whose `__dict__` others may go through."""
@@ -528,6 +582,22 @@ def _cache_of(function: object) -> list[tuple[Part, bool]]:
     if type(function) is not FunctionType:
         return []
     return [((function.__globals__, _CACHE_OF, function.__name__), True)]
+
+
+def _set_module(kind: type) -> None:
+    """Have a class that `type()` or `namedtuple()` has made be of the module that called them."""
+    if kind.__module__ == __name__:
+        frame = sys._getframe()
+        while str(frame.f_globals["__name__"]).startswith("wheelproof_explore.") and frame.f_back:
+            frame = frame.f_back
+        kind.__module__ = frame.f_globals["__name__"]
+
+
+def _calls_later(function: object) -> bool:
+    """Tell whether a class of C keeps the function that it is given, as `map` does."""
+    if not issubclass(type(function), type):
+        return False
+    return function is partial or hasattr(function, "__next__")
 
 
 def _parts(values: Iterable[object], effect: Effect) -> list[tuple[Part, bool]]:

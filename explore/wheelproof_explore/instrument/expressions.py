@@ -9,8 +9,8 @@ from wheelproof_explore.instrument.building import (
     named,
 )
 
-_PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "isinstance", "issubclass", "dir"))
-"""Built-in functions that look at their caller, or at no state."""
+_PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars"))
+"""Built-in functions that look at their caller."""
 _MAKING = frozenset(("OrderedDict", "defaultdict", "deque", "dict", "list", "set"))
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
@@ -140,7 +140,7 @@ class Expressions(ast.NodeTransformer):
         if isinstance(function, ast.Attribute):
             attribute = ast.Constant(self.mangled(function.attr))
             node.func = called("method", self.load(function.value), attribute)
-        elif name not in _PLAIN_CALLS:
+        elif name not in _PLAIN_CALLS and (name != "dir" or node.args):
             node.func = ast.copy_location(called("call", self.load(function)), function)
         if name == "globals":
             return called("noted", ast.Constant("globals()"), node)

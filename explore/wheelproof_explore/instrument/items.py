@@ -227,6 +227,8 @@ class Items:
         iterator = iter(container)
         is_own = type(getattr(type(iterator), "__next__", None)) is FunctionType
         looked = -2
+        # Of what is called to make an element.
+        effect = self._calls.effect_of_functions((iterator,))
 
         def look() -> Accesses:
             nonlocal looked
@@ -236,8 +238,8 @@ class Items:
                 return ()
             looked = runtime.event
             return self._seeing.touch(
-                (part, write or part[0] is iterator)
-                for part, write in parts_of(iterator, everything=False)
+                (part, write or part[0] is iterator or effect is Effect.WRITES)
+                for part, write in parts_of(iterator, everything=bool(effect))
             )
 
         while True:

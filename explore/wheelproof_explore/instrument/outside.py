@@ -12,11 +12,13 @@ import sys
 import threading
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import Context
 from enum import IntEnum
 from functools import cache, partial
 from io import IOBase
+from logging import LogRecord
+from re import Match
 from types import (
     BuiltinMethodType,
     CodeType,
@@ -48,13 +50,13 @@ Part = tuple[object, str, str]
 """Something that can be read and written: an object, and the two halves of the field's name."""
 
 _NOTHING = frozenset(
-    ("callable", "getattr", "globals", "hasattr", "id", "input", "isinstance", "issubclass")
-) | {"locals", "object", "open", "range", "setattr", "super", "type", "staticmethod", "slice"}
+    ("callable", "globals", "id", "input", "isinstance", "issubclass", "locals", "object", "open")
+) | {"range", "slice", "staticmethod", "super", "type"}
 """Built-in functions that look at no state, or whose look is seen in another way."""
 _READING = frozenset((
     "abs", "all", "any", "bool", "bytearray", "bytes", "complex", "dict", "divmod", "enumerate",
-    "filter", "float", "frozenset", "hash", "int", "iter", "len", "list", "map", "max", "min",
-    "pow", "reversed", "round", "set", "sorted", "sum", "tuple", "zip",
+    "filter", "float", "frozenset", "getattr", "hasattr", "hash", "int", "iter", "len", "list",
+    "map", "max", "min", "pow", "reversed", "round", "set", "sorted", "sum", "tuple", "zip",
 ))  # fmt: skip
 _READING_ALL = frozenset(("ascii", "format", "print", "repr", "str"))
 _DEEP = frozenset(("all", "any", "dict", "filter", "map", "max", "min", "sorted", "sum"))
@@ -69,7 +71,17 @@ _QUIET = frozenset((
     "os", "pathlib", "posix", "queue", "re", "sys", "threading", "time", "traceback", "typing",
     "unittest", "warnings", "weakref", "wheelproof", "wheelproof_explore",
 ))  # fmt: skip
-"""Modules whose functions only keep what they are given, or run on models of their own."""
+"""Modules whose functions only keep what they are given, or run on models of their own.
+
+Some look at it before they return: see `_effect_of_quiet`.
+"""
+_LOOKING_PACKAGES = frozenset(("gc", "math", "os", "posix", "re", "sys"))
+_LOOKING_FUNCTIONS: Mapping[str, Sequence[str]] = {
+    "asyncio": ("as_completed", "wait"),
+    "concurrent": ("as_completed", "map", "wait"),
+    "logging": ("emit", "filter", "format", "formatMessage", "formatTime", "handle"),
+}
+"""Functions of quiet packages that go through what they are given."""
 _MODULES: Mapping[str, Effect] = {
     **dict.fromkeys(_QUIET, Effect.NOTHING),
     **dict.fromkeys(
@@ -93,9 +105,9 @@ _READING_METHODS = frozenset(
 ) | {"issuperset", "items", "keys", "symmetric_difference", "union", "values"}
 """Methods of containers that change nothing."""
 LOOKING_METHODS = _READING_METHODS | {
-    "getvalue", "tell", "tobytes", "tolist", "__contains__", "__eq__", "__format__", "__ge__",
-    "__getitem__", "__gt__", "__iter__", "__le__", "__len__", "__lt__", "__ne__", "__repr__",
-    "__reduce__", "__reduce_ex__", "__reversed__", "__sizeof__", "__str__",
+    "getMessage", "getvalue", "tell", "tobytes", "tolist", "__contains__", "__eq__", "__format__",
+    "__ge__", "__getitem__", "__gt__", "__iter__", "__le__", "__len__", "__lt__", "__ne__",
+    "__reduce__", "__reduce_ex__", "__repr__", "__reversed__", "__sizeof__", "__str__",
 }  # fmt: skip
 """The same of any object of C."""
 _ATOMS = (
@@ -135,9 +147,9 @@ OPERATORS = {
 """What each operator does, by the name of its node."""
 IN_PLACE = {node: _FUNCTIONS[f"i{name.rstrip('_')}"] for node, name in _NAMES_OF_OPERATORS.items()}
 """The same of those that may change their left operand."""
-_HOLDING = frozenset(
-    (Context, WeakKeyDictionary, WeakSet, WeakValueDictionary, finalize, type(os.environ))
-)
+_HOLDING = frozenset((
+    Context, LogRecord, WeakKeyDictionary, WeakSet, WeakValueDictionary, finalize, type(os.environ),
+))  # fmt: skip
 """Classes of quiet modules that hold what they are given, and tell who asks."""
 CONTAINERS = (dict, list, set, deque, bytearray, array)
 _NESTING = (*CONTAINERS, tuple, frozenset)
@@ -182,7 +194,8 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
         # It may go along a path of attributes.
         return Effect.NOTHING, Effect.READS_ALL
     if not _tells(type(receiver)) and (_is_quiet_module(module) or is_quiet(type(receiver))):
-        return Effect.NOTHING, Effect.NOTHING
+        of_receiver = Effect.READS if type(receiver) is Match else Effect.NOTHING
+        return of_receiver, _effect_of_quiet(name, module or type(receiver).__module__)
     if receiver is not None:
         looks = name in LOOKING_METHODS
         given = Effect.READS_ALL if type(receiver) in (str, bytes) else Effect.READS
@@ -208,6 +221,20 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
             # A new object looks at it.
             return Effect.NOTHING, Effect.READS
     return Effect.NOTHING, _MODULES.get(package, Effect.WRITES)
+
+
+def _effect_of_quiet(name: str, module: str) -> Effect:
+    """Return what a function of a quiet package does to what it is given.
+
+    >>> _effect_of_quiet("fsum", "math").name, _effect_of_quiet("put", "queue").name
+    ('READS', 'NOTHING')
+    """
+    package = module.partition(".")[0]
+    if package in _LOOKING_PACKAGES:
+        return Effect.READS
+    compares = package == "unittest" and name.startswith("assert")
+    looks = compares or package == "traceback" or name in _LOOKING_FUNCTIONS.get(package, ())
+    return Effect.READS_ALL if looks else Effect.NOTHING
 
 
 def is_quiet(kind: type) -> bool:
@@ -406,6 +433,9 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
             name = cast("MethodType", here).__name__
             left.append((receiver_of(here), name not in LOOKING_METHODS))
             continue
+        elif kind is Match:
+            # Perhaps of bytes that change.
+            inside = (cast("Match[str]", here).string,)
         elif issubclass(kind, threading.Thread):
             for name in ("_daemonic", "_name"):
                 yield (here, f"{kind.__name__}.", name), written
@@ -458,7 +488,8 @@ def functions_in(values: Iterable[object]) -> Iterator[object]:
         if callable(here) and not issubclass(kind, type | partial):
             yield here
         elif issubclass(kind, partial | tuple) or (
-            kind.__module__ in _VIEWS and not issubclass(kind, (*_ATOMS, *CONTAINERS))
+            kind.__module__ in _VIEWS
+            and not issubclass(kind, (*_ATOMS, *CONTAINERS, GeneratorType))
         ):
             left.extend(gc.get_referents(here))
 

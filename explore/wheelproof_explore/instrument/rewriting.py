@@ -10,9 +10,15 @@ import __future__
 import ast
 from collections.abc import Iterable, Sequence
 
-from wheelproof_explore.instrument.building import called, cell_reader, loading, module_names, named
+from wheelproof_explore.instrument.building import (
+    called,
+    cell_reader,
+    loading,
+    module_names,
+    named,
+    read_by_pattern,
+)
 from wheelproof_explore.instrument.expressions import Expressions
-from wheelproof_explore.instrument.patterns import read_by
 from wheelproof_explore.instrument.scopes import (
     SCOPES,
     Scope,
@@ -283,7 +289,7 @@ class _Rewriter(Expressions):
     def _match(self, node: ast.Match) -> list[ast.stmt]:
         """Put before each case one that never matches and reports what the case's pattern reads."""
         made: list[ast.stmt] = []
-        reads = [read_by(case.pattern) for case in node.cases]
+        reads = [read_by_pattern(case.pattern) for case in node.cases]
         subject = self._keep(node.subject, made) if any(reads) else self.load(node.subject)
         cases: list[ast.match_case] = []
         for case, read in zip(node.cases, reads, strict=True):

@@ -33,12 +33,12 @@ from wheelproof_explore.instrument.outside import (
 _NO_FILES = frozenset((
     "WCOREDUMP", "WEXITSTATUS", "WIFCONTINUED", "WIFEXITED", "WIFSIGNALED", "WIFSTOPPED",
     "WSTOPSIG", "WTERMSIG", "abort", "confstr", "cpu_count", "ctermid", "device_encoding",
-    "fsdecode", "fsencode", "fspath", "get_blocking", "get_exec_path", "get_inheritable",
-    "get_terminal_size", "getegid", "geteuid", "getgid", "getgrouplist", "getgroups", "getloadavg",
-    "getlogin", "getpgid", "getpgrp", "getpid", "getppid", "getpriority", "getrandom", "getresgid",
-    "getresuid", "getsid", "getuid", "isatty", "major", "makedev", "minor", "register_at_fork",
-    "sched_get_priority_max", "sched_get_priority_min", "sched_getaffinity", "sched_yield",
-    "strerror", "sysconf", "times", "ttyname", "umask", "uname", "urandom",
+    "fsdecode", "fsencode", "fspath", "get_exec_path",
+    "get_terminal_size", "getgrouplist", "getloadavg",
+    "getlogin", "getpid", "getppid", "getrandom",
+    "isatty", "major", "makedev", "minor", "register_at_fork",
+    "sched_get_priority_max", "sched_get_priority_min", "sched_yield",
+    "strerror", "sysconf", "times", "ttyname", "uname", "urandom",
 ))  # fmt: skip
 """Functions of `os` that have nothing to do with files; the others write, or read as below."""
 _READING = frozenset((
@@ -52,6 +52,9 @@ _READING = frozenset((
     "absolute", "cwd", "glob", "group", "is_block_device", "is_char_device", "is_dir", "is_fifo",
     "is_file", "is_junction", "is_mount", "is_socket", "is_symlink", "iterdir", "owner",
     "read_bytes", "read_text", "resolve", "rglob",
+    # Of the process.
+    "get_blocking", "get_inheritable", "getegid", "geteuid", "getgid", "getgroups", "getpgid",
+    "getpgrp", "getpriority", "getresgid", "getresuid", "getsid", "getuid", "sched_getaffinity",
 ))  # fmt: skip
 _OF_PURE_PATHS = {name for kind in PurePath.__mro__ for name in vars(kind)} | {"expanduser", "home"}
 """Methods of paths that look at the name alone."""
@@ -85,6 +88,13 @@ _NOT_LASTING = frozenset[object]((
     sys.settrace,
 ))  # fmt: skip
 """Those of them that change the caller's own thread, or what each run finds as it was before."""
+_LASTING: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(
+        ("os", "posix"), ("nice", "sched_setaffinity", "setgid", "setpriority", "setuid", "umask")
+    ),
+    "time": ("tzset",),
+}
+"""Functions of other modules that change the process for good."""
 _CONFIGURING = frozenset((
     "addFilter", "addHandler", "basicConfig", "dictConfig", "disable", "fileConfig",
     "removeFilter", "removeHandler", "setFormatter", "setLevel",
@@ -118,6 +128,11 @@ def system_parts(
     if module in ("os", "posix", "nt") and name in _VARIABLES:
         return [(VARIABLES, _VARIABLES[name])]
     parts = _of_process(name, module.partition(".")[0], receiver)
+    if module.partition(".")[0] == "logging" and name in _LOGGING:
+        here = logging.root if receiver is None else receiver
+        # A message is made of these.
+        told = (*given, *named.values()) if _is_written(name, here) else ()
+        parts += ((part, False) for value in told for part, _ in parts_of(value, everything=True))
     if type(function) is FunctionType:
         # A function that was decorated by `patch`.
         for patch in cast("Sequence[object]", vars(function).get("patchings", ())):
@@ -141,11 +156,13 @@ def lasts(function: object) -> bool:
     if receiver is not None and not issubclass(type(receiver), ModuleType):
         return False
     package = str(getattr(function, "__module__", "")).partition(".")[0]
-    return package in _OF_INTERPRETER and _switches(function) and function not in _NOT_LASTING
-
-
-def _switches(function: object) -> bool:
     name = str(getattr(function, "__name__", ""))
+    if name in _LASTING.get(package, ()):
+        return True
+    return package in _OF_INTERPRETER and _switches(name) and function not in _NOT_LASTING
+
+
+def _switches(name: str) -> bool:
     return name.startswith("set") or name in _SWITCHING
 
 
@@ -199,7 +216,7 @@ def _of_process(name: str, package: str, receiver: object) -> list[tuple[Part, b
     if package == "logging":
         return _of_loggers(name, receiver)
     if package in _OF_INTERPRETER:
-        writes = name.startswith("set") or name in _SWITCHING
+        writes = _switches(name)
         return [(_INTERPRETER, writes)] if writes or name.startswith(("get", "is")) else []
     return []
 

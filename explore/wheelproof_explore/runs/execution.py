@@ -220,6 +220,11 @@ class Execution:
             thread for thread in self.threads.values() if not thread.ended and thread.number != TIME
         ]
 
+    def require_use(self) -> None:
+        """Raise the reason why the run counts for nothing, if there is one."""
+        if self.runtime.anew is not None:
+            raise self.runtime.anew
+
     def judge(self) -> Failure | None:
         """Return the failure of a run that makes no further step; None if it passes."""
         if self.runtime.cut:

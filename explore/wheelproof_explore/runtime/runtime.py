@@ -158,6 +158,8 @@ class ControlledRuntime:
         self.outlived: list[object] = []
         """What the program has dropped, and this keeps alive: lists, and what they hold."""
         self.stop: KeyboardInterrupt | ProgramRejectedError | None = None
+        self.anew: ProgramRejectedError | None = None
+        """Why this run counts for nothing once it has ended: more is seen from then on."""
         self.faults: list[BaseException] = []
         # The calls that might have failed.
         self.called: set[str] = set()

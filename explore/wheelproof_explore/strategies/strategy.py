@@ -74,6 +74,7 @@ def run(execution: Execution, strategy: Strategy) -> None:
     while event is not None:
         step(*event)
         event = choose(execution)
+    execution.require_use()
 
 
 def nondeterminism(execution: Execution) -> NondeterminismError:

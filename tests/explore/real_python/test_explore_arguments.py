@@ -8,6 +8,8 @@ import bisect
 import functools
 import heapq
 import itertools
+import operator
+import random
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -130,6 +132,38 @@ def test_who_goes_through_an_iterator_uses_it_up(
             thread.join()
 
     assert explore(program).classes == 2
+
+
+_CALLS: tuple[Callable[[list[int]], object], ...] = (
+    lambda held: [*map(list.pop, [held])],
+    lambda held: [each + 1 for each in map(list.pop, [held])],
+    lambda held: next(map(list.pop, [held])),
+    lambda held: sum(map(list.pop, [held])),
+    lambda held: deque(map(list.pop, [held])),
+    lambda held: sorted([held], key=list.pop),
+    lambda held: max([held], key=list.pop),
+    lambda held: functools.reduce(operator.iadd, [[3]], held),
+    lambda held: [*filter(list.pop, [held])],
+    lambda held: [*itertools.takewhile(list.pop, [held])],
+    lambda held: [*itertools.starmap(list.append, [(held, 1)])],
+    lambda held: [*itertools.accumulate([held, [5]], operator.iadd)],
+    lambda held: [*map(functools.partial(list.append, held), [1])],
+    lambda held: [*map(operator.methodcaller("pop"), [held])],
+    lambda held: [*map(random.shuffle, [held])],
+    lambda held: [*map(heapq.heappop, [held])],
+)
+
+
+@pytest.mark.parametrize("change", _CALLS)
+def test_what_c_calls_with_items_changes_them(change: Callable[[list[int]], object]) -> None:
+    held = [2, 1]
+    assert _orders(lambda: len(held), lambda: change(held)) > 1
+
+
+def test_what_c_keeps_to_call_it_later_changes_nothing() -> None:
+    held = [2, 1]
+    assert _orders(lambda: len(held), lambda: map(list.pop, [held])) == 1
+    assert _orders(lambda: len(held), lambda: functools.partial(list.pop, held)) == 1
 
 
 _INSTALLED = """

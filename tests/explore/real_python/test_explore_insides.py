@@ -11,13 +11,15 @@ from typing import Literal
 import pytest
 
 from support.explore.exploring import beside_installed
+from support.explore.own_programs import PROGRAMS
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.library import explore
 from wheelproof_explore.verdicts import Verdict
 
-_OWN = """
-import argparse, calendar, contextlib, contextvars, csv, decimal, functools, io, itertools
-import operator, queue, threading, unittest, weakref
+_INSIDES = """
+import argparse, builtins, calendar, collections, concurrent.futures, contextlib, contextvars, copy
+import csv, decimal, enum, functools, gc, heapq, io, itertools, logging, math, operator, os, queue
+import re, sys, threading, time, traceback, typing, unittest, weakref
 from collections import UserList
 from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -37,6 +39,101 @@ def two_looks(write, look):
         one, other = look(), look()
         assert one == other
     two(writes, looks)
+def wrong_sum_of_floats():
+    numbers = [1.0]
+    two_looks(lambda: numbers.append(2.0), lambda: math.fsum(numbers))
+def wrong_match_of_bytes():
+    text = bytearray(b"a")
+    two_looks(lambda: text.extend(b"b"), lambda: bool(re.fullmatch(b"a", text)))
+def wrong_match_by_a_pattern():
+    text, pattern = bytearray(b"a"), re.compile(b"a")
+    two_looks(lambda: text.extend(b"b"), lambda: bool(pattern.fullmatch(text)))
+def wrong_text_of_a_match():
+    text = bytearray(b"a")
+    match = re.match(b"a", text)
+    two_looks(lambda: text.__setitem__(0, 98), lambda: match.group())
+def wrong_assertion():
+    numbers, case = [1], unittest.TestCase()
+    def look():
+        try: case.assertEqual(numbers, [1])
+        except AssertionError: return False
+        return True
+    two_looks(lambda: numbers.append(2), look)
+def wrong_message():
+    numbers, stream, logger = [1], io.StringIO(), logging.Logger("own_insides")
+    logger.addHandler(logging.StreamHandler(stream))
+    def look():
+        stream.seek(0)
+        stream.truncate()
+        logger.warning("%s", numbers)
+        return stream.getvalue()
+    two_looks(lambda: numbers.append(2), look)
+def wrong_record():
+    numbers = [1]
+    record = logging.LogRecord("", 0, "", 0, "%s", (numbers,), None)
+    two_looks(lambda: numbers.append(2), record.getMessage)
+def wrong_formatted_record():
+    record = logging.LogRecord("", 0, "", 0, "1", (), None)
+    two_looks(lambda: setattr(record, "msg", "2"), lambda: logging.Formatter().format(record))
+def wrong_text_of_an_error():
+    error = ValueError(1)
+    def work(): error.args = (2,)
+    two_looks(work, lambda: traceback.format_exception_only(error))
+def wrong_wait():
+    futures = [Future()]
+    futures[0].set_result(1)
+    two_looks(lambda: futures.append(futures[0]) or futures.pop(0) and futures.clear(),
+              lambda: len(concurrent.futures.wait(futures).done))
+def wrong_referents():
+    numbers = []
+    two_looks(lambda: numbers.append(1), lambda: len(gc.get_referents(numbers)))
+def wrong_size():
+    numbers = []
+    two_looks(lambda: numbers.append(1), lambda: sys.getsizeof(numbers))
+def wrong_flag_of_a_file():
+    reading, writing = os.pipe()
+    try:
+        two_looks(lambda: os.set_inheritable(reading, True), lambda: os.get_inheritable(reading))
+    finally:
+        os.close(reading)
+        os.close(writing)
+def wrong_member():
+    class Sort(enum.Enum): A = 1
+    def work(): Sort._value2member_map_[2] = Sort.A
+    def look():
+        try: return Sort(2)
+        except ValueError: return None
+    two_looks(work, look)
+def unknown_builtin():
+    builtins.made_up = 0
+    def work(): builtins.made_up = 1
+    two_looks(work, lambda: made_up)
+def unknown_value_of_a_member():
+    class Sort(enum.Enum): A = 1
+    def work(): Sort.A._value_ = 2
+    two_looks(work, lambda: Sort.A.value)
+def unknown_time_zone():
+    def work():
+        os.environ["TZ"] = "UTC-3"
+        time.tzset()
+    two_looks(work, lambda: time.localtime(0).tm_hour)
+def unknown_mask():
+    two_looks(lambda: os.umask(0o22), lambda: os.umask(0o22))
+def unknown_hints():
+    class Typed: n: int
+    def work(): Typed.__annotations__["n"] = str
+    two_looks(work, lambda: typing.get_type_hints(Typed)["n"])
+def unknown_references():
+    number, kept = object(), []
+    two_looks(lambda: kept.append(number), lambda: sys.getrefcount(number))
+def right_assertion():
+    numbers, case, lock = [1], unittest.TestCase(), threading.Lock()
+    def work():
+        with lock:
+            numbers.append(len(numbers) + 1)
+            case.assertEqual(len(numbers), numbers[-1])
+            case.assertIn(1, numbers)
+    two(work, work)
 def wrong_value_of_a_semaphore():
     semaphore = threading.Semaphore(1)
     two_looks(semaphore.acquire, lambda: semaphore._value)
@@ -471,6 +568,7 @@ def right_daemon_before_the_start():
     timer.daemon = True
     two(timer.cancel, timer.cancel)
 """
+_OWN = _INSIDES + PROGRAMS
 
 
 def _named(what: str) -> list[str]:

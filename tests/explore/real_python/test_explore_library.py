@@ -206,12 +206,7 @@ def test_a_lost_update_beside_a_lock_is_found_without_any_option() -> None:
 
 def test_a_drawn_schedule_finds_a_lost_update_without_any_option() -> None:
     @given(st.data())
-    @settings(
-        max_examples=50,
-        database=None,
-        derandomize=True,
-        phases=[Phase.generate, Phase.shrink],
-    )
+    @settings(max_examples=50, database=None, derandomize=True, phases=[Phase.generate])
     def draws(data: st.DataObject) -> None:
         check_drawn(_two_add, data)
 

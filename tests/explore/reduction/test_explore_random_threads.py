@@ -27,7 +27,7 @@ from wheelproof_explore.verdicts import Verdict
 
 _RUNS = 2_500
 _FIRST = seeds.seed(0)
-_PROGRAMS = seeds.runs(60, hunted=1_000)
+_PROGRAMS = seeds.runs(20, hunted=1_000)
 _IN_A_TEST = 20
 _TOO_LARGE = {"pool"}
 """Families of which brute force cannot finish even two calls."""

@@ -22,6 +22,21 @@ LIBRARY: tuple[Construct, ...] = (
         "attrgetter of two", "s = S(); s.t = S()", "operator.attrgetter('t.n')(s)", "s.t.n = N"
     ),
     Construct(
+        "attrgetter in a sum", "s = S()", "sum(map(operator.attrgetter('n'), [s]))", "s.n = N"
+    ),
+    Construct("attrgetter of a new attribute", "s = S()", "read_new(s)", "s.k = N"),
+    Construct("copy of a new attribute", "s = S()", "vars(copy.copy(s)).get('k', 0)", "s.k = N"),
+    Construct("append in a map", "s = [0]", "s[-1]", "[*map(list.append, [s], [N])]"),
+    Construct("append in a sum", "s = [0]", "s[-1]", "any(map(list.append, [s], [N]))"),
+    Construct("reduce in place", "s = [0]", "s[-1]", "functools.reduce(operator.iadd, [[N]], s)"),
+    Construct(
+        "setattr in a map", "s = S()", "s.n", "[*map(functools.partial(setattr, s, 'n'), [N])]"
+    ),
+    Construct("math.fsum", "s = [0]", "int(math.fsum(s))", "s[0] = N"),
+    Construct(
+        "re on bytes", "s = bytearray(b'0')", "int(re.findall(rb'.', s)[0])", "s[0] = 48 + N"
+    ),
+    Construct(
         "methodcaller",
         "s = {'n': 0}",
         "operator.methodcaller('get', 'n')(s)",

@@ -232,6 +232,23 @@ STATE: tuple[Construct, ...] = (
         "s.m()",
         "Kind.m = returning1(N)",
     ),
+    Construct("method that an object gets", "s = Elder()", "s.m()", "s.m = returning(N)"),
+    Construct("method in the __dict__", "s = Elder()", "s.m()", "s.__dict__['m'] = returning(N)"),
+    Construct("attribute that a class inherits", "s = heir()", "s.n", "s.n = N"),
+    Construct("the same through an object", "s = heir()(); t = type(s)", "s.n", "t.n = N"),
+    Construct("attribute that a class gets", "s = heir()()", "getattr(s, 'k', 0)", "type(s).k = N"),
+    Construct(
+        "method of a superclass",
+        "Elder.m = returning1(0); s = Heir()",
+        "s.up()",
+        "Elder.m = returning1(N)",
+    ),
+    Construct(
+        "property that is replaced",
+        "t = heir(); t.p = property(zero1); s = t()",
+        "s.p",
+        "t.p = property(returning1(N))",
+    ),
     Construct("equal keys 1 and True", "s = {1: 0}", "s[1]", "s[True] = N"),
     Construct("walrus", "s = S()", "(y := s.n)", "s.n = N"),
     Construct(
