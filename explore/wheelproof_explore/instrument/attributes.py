@@ -175,9 +175,7 @@ class Attributes(Items):
             return
         refuse_missed(instance)
         if kind is super:
-            mro = _mro(vars(super)["__self_class__"].__get__(instance))
-            behind = mro.index(vars(super)["__thisclass__"].__get__(instance)) + 1
-            self._through(mro[behind:], name)
+            self._through(_behind(cast("super", instance)), name)
             return
         if issubclass(kind, type):
             self._of_a_class(cast("type", instance), name, write=write)
@@ -291,7 +289,7 @@ def _is_called(member: object) -> bool:
 
 def _is_settled(kind: type) -> bool:
     """Tell whether no program sets attributes of a class: it is one of C, or a model."""
-    return kind.__module__.partition(".")[0] in ("builtins", "wheelproof", "wheelproof_explore")
+    return kind.__module__.partition(".")[0] in ("builtins", "wheelproof_explore")
 
 
 def _is_special(name: str) -> bool:
@@ -321,6 +319,13 @@ def _mro(kind: type) -> tuple[type, ...]:
     return known or ()
 
 
+def _behind(proxy: super) -> Sequence[type]:
+    """Return the classes where `super()` looks, none if it is bound to nothing."""
+    kind: type | None = vars(super)["__self_class__"].__get__(proxy)
+    mro = () if kind is None else _mro(kind)
+    return mro[mro.index(vars(super)["__thisclass__"].__get__(proxy)) + 1 :] if mro else ()
+
+
 def _kinds_in(kinds: object) -> Iterator[object]:
     """Yield the classes that `isinstance` is given, from inside tuples and unions."""
     if isinstance(kinds, tuple):
@@ -334,7 +339,7 @@ def _kinds_in(kinds: object) -> Iterator[object]:
 
 def _asked_for(kind: object) -> Sequence[str]:
     """Return the attributes that a protocol asks for; none if it is no protocol."""
-    if not getattr(kind, "_is_runtime_protocol", False):
+    if not issubclass(type(kind), type) or not vars(cast("type", kind)).get("_is_protocol"):
         return ()
     find = cast("Callable[[object], set[str]]", vars(typing)["_get_protocol_attrs"])
     return sorted(find(kind))

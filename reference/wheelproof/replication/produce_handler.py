@@ -44,13 +44,13 @@ class ProduceHandler:
         return self._expirations.get()
 
     def append(
-        self, entries: Mapping[TopicPartition, Sequence[bytes]], required_acks: int
-    ) -> dict[TopicPartition, PartitionAppendResult]:
-        """Append to each partition that this broker leads."""
-        return {
-            topic_partition: self._append_locally(topic_partition, values, required_acks)
-            for topic_partition, values in entries.items()
-        }
+        self, topic_partition: TopicPartition, values: Sequence[bytes], required_acks: int
+    ) -> PartitionAppendResult:
+        """Append to a partition, if this broker leads it."""
+        partition = self._partitions.get(topic_partition)
+        if partition is None:
+            return PartitionAppendResult(error=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return partition.append_records_to_leader(values, required_acks=required_acks)
 
     def answer(
         self,
@@ -66,14 +66,6 @@ class ProduceHandler:
             self._await_replicas(timeout_ms, results, callback)
         else:
             callback({key: _answer_at_once(result) for key, result in results.items()})
-
-    def _append_locally(
-        self, topic_partition: TopicPartition, values: Sequence[bytes], required_acks: int
-    ) -> PartitionAppendResult:
-        partition = self._partitions.get(topic_partition)
-        if partition is None:
-            return PartitionAppendResult(error=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return partition.append_records_to_leader(values, required_acks=required_acks)
 
     def _await_replicas(
         self,

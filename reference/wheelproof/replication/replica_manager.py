@@ -212,8 +212,12 @@ class ReplicaManager:
         if refusal is not None:
             callback(refusal)
             return
-        results = self.produce.append(entries, required_acks)
+        results: dict[TopicPartition, PartitionAppendResult] = {}
         try:
+            for topic_partition, values in entries.items():
+                results[topic_partition] = self.produce.append(
+                    topic_partition, values, required_acks
+                )
             self.produce.answer(
                 results, timeout_ms=timeout_ms, required_acks=required_acks, callback=callback
             )

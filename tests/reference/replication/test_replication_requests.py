@@ -1,6 +1,7 @@
 """Produce and fetch requests of a broker: a conversation, bad input, callbacks that raise."""
 
 from collections.abc import Callable, Mapping
+from typing import NoReturn
 
 import pytest
 
@@ -311,6 +312,33 @@ def test_what_ends_a_thread_keeps_no_other_partition_from_being_answered() -> No
             callback=answers.append,
         )
     assert [list(answer) for answer in answers] == [[_TOPIC, other], [other]]
+
+
+def test_an_append_that_raises_keeps_nobody_from_being_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The log of the second partition has no memory left; the first one has the record."""
+    manager, other = _Broker().manager, TopicPartition("u", 0)
+    manager.become_leader(other, 0, replica_ids=[1, 2], in_sync_ids=[1, 2])
+    answers = list[Mapping[TopicPartition, object]]()
+    params = FetchParams(replica_id=2, max_wait_ms=Millis(9), min_bytes=1, max_bytes=99)
+    waiting = {_TOPIC: FetchPartition(fetch_offset=0, max_bytes=99)}
+    manager.fetch_messages(params, waiting, answers.append)
+    partition = manager.partition(other)
+    assert partition is not None
+
+    def no_memory(*_: object) -> NoReturn:
+        raise MemoryError
+
+    monkeypatch.setattr(partition.log, "append", no_memory)
+    with pytest.raises(MemoryError):
+        manager.append_records(
+            timeout_ms=Millis(9),
+            required_acks=1,
+            entries={_TOPIC: [b"r"], other: [b"r"]},
+            callback=answers.append,
+        )
+    assert [list(answer) for answer in answers] == [[_TOPIC]]
 
 
 @pytest.mark.repeats("kip-320-fenced", "kip-320-unknown")
