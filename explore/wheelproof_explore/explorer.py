@@ -414,6 +414,11 @@ class _Session:
                 self._tell_runs(self._tally.runs)
         except UnseenStateError as error:
             self._stopped = str(error)
+        except NondeterminismError:
+            if not self._seeing.lost:
+                raise
+            lost = " and ".join(self._seeing.lost)
+            self._stopped = f"a run has changed {lost}, which cannot be brought back"
 
     def _is_over(self, runs: int) -> bool:
         return self._has_enough() or self._is_bound_reached(runs)

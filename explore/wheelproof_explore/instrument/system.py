@@ -92,6 +92,10 @@ _LASTING: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(
         ("os", "posix"), ("nice", "sched_setaffinity", "setgid", "setpriority", "setuid", "umask")
     ),
+    "_codecs": ("register", "register_error", "unregister"),
+    "_csv": ("field_size_limit", "register_dialect", "unregister_dialect"),
+    "atexit": ("register", "unregister"),
+    "logging": ("addLevelName", "captureWarnings", "setLogRecordFactory", "setLoggerClass"),
     "time": ("tzset",),
 }
 """Functions of other modules that change the process for good."""

@@ -17,8 +17,9 @@ from wheelproof_explore.library import explore
 from wheelproof_explore.verdicts import Verdict
 
 _INSIDES = """
-import argparse, builtins, calendar, collections, concurrent.futures, contextlib, contextvars, copy
-import csv, decimal, enum, functools, gc, heapq, io, itertools, logging, math, operator, os, queue
+import argparse, builtins, calendar, codecs, collections, concurrent.futures, contextlib
+import contextvars, copy, csv, decimal, enum, functools, gc, heapq, io, itertools, logging, math
+import operator, os, queue
 import re, sys, threading, time, traceback, typing, unittest, weakref
 from collections import UserList
 from collections import defaultdict
@@ -117,6 +118,17 @@ def unknown_time_zone():
         os.environ["TZ"] = "UTC-3"
         time.tzset()
     two_looks(work, lambda: time.localtime(0).tm_hour)
+def unknown_dialect():
+    two_looks(lambda: csv.register_dialect("own", delimiter=";"), csv.list_dialects)
+def unknown_level():
+    two_looks(lambda: logging.addLevelName(33, "OWN"), lambda: logging.getLevelName(33))
+def unknown_codec():
+    def look():
+        try: return codecs.lookup("own_codec").name
+        except LookupError: return None
+    def find(name): return codecs.lookup("utf-8") if name == "own_codec" else None
+    two_looks(lambda: codecs.register(find), look)
+    codecs.unregister(find)
 def unknown_mask():
     two_looks(lambda: os.umask(0o22), lambda: os.umask(0o22))
 def unknown_hints():
