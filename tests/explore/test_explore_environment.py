@@ -120,8 +120,15 @@ _WAYS: Sequence[tuple[str, Callable[[], object]]] = [
 ]
 
 
-@pytest.mark.parametrize("kind", [Exception, BaseException, KeyboardInterrupt, RefusedError])
-@pytest.mark.parametrize(("call", "way"), _WAYS)
+_KINDS = (Exception, BaseException, KeyboardInterrupt, RefusedError)
+_FAILURES = [
+    *((*_WAYS[0], kind) for kind in _KINDS),
+    *((*way, _KINDS[place % len(_KINDS)]) for place, way in enumerate(_WAYS[1:])),
+]
+"""Each kind of failure in the first way, and one kind in each other way."""
+
+
+@pytest.mark.parametrize(("call", "way", "kind"), _FAILURES)
 def test_whoever_calls_it_and_however_it_may_fail(
     call: str, way: Callable[[], object], kind: type[BaseException]
 ) -> None:
