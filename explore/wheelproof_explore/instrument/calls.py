@@ -373,8 +373,8 @@ class Calls:
         while issubclass(type(function), partial):
             function = cast("partial[object]", function).func
         if type(function) in (MethodDescriptorType, WrapperDescriptorType):
-            holder: object = cast("MethodDescriptorType", function).__objclass__
-            touches = issubclass(cast("type", holder), CONTAINERS)
+            holder: type = cast("MethodDescriptorType", function).__objclass__
+            touches = issubclass(holder, CONTAINERS)
         elif type(function) in (BuiltinMethodType, MethodWrapperType):
             touches = issubclass(type(receiver_of(function)), CONTAINERS)
         else:
@@ -587,10 +587,11 @@ def _cache_of(function: object) -> list[tuple[Part, bool]]:
 def _set_module(kind: type) -> None:
     """Have a class that `type()` or `namedtuple()` has made be of the module that called them."""
     if kind.__module__ == __name__:
-        frame = sys._getframe()
-        while str(frame.f_globals["__name__"]).startswith("wheelproof_explore.") and frame.f_back:
+        frame, home = inspect.currentframe(), __name__
+        while frame is not None and home.startswith("wheelproof_explore."):
+            home = str(frame.f_globals["__name__"])
             frame = frame.f_back
-        kind.__module__ = frame.f_globals["__name__"]
+        kind.__module__ = home
 
 
 def _calls_later(function: object) -> bool:

@@ -194,8 +194,8 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
         # It may go along a path of attributes.
         return Effect.NOTHING, Effect.READS_ALL
     if not _tells(type(receiver)) and (_is_quiet_module(module) or is_quiet(type(receiver))):
-        of_receiver = Effect.READS if type(receiver) is Match else Effect.NOTHING
-        return of_receiver, _effect_of_quiet(name, module or type(receiver).__module__)
+        of_given = _effect_of_quiet(name, module or type(receiver).__module__)
+        return Effect.READS if type(receiver) is Match else Effect.NOTHING, of_given
     if receiver is not None:
         looks = name in LOOKING_METHODS
         given = Effect.READS_ALL if type(receiver) in (str, bytes) else Effect.READS

@@ -85,6 +85,7 @@ _SIZES = st.integers(0, 4) | st.integers(-1, 14)
 """What is asked for, in bytes: mostly little, now and then more than the pool has."""
 _PENDING = PoolClause.NO_LOST_WAKE_UP, PoolClause.CLOSE_RELEASES
 """What is broken only if the call that should have ended does not end soon."""
+_OF_THE_LINE = (PoolClause.LONGEST_WAITING_FIRST,)
 
 
 class BufferPoolMachine(ContractMachine):
@@ -316,7 +317,7 @@ class BufferPoolMachine(ContractMachine):
         still_open = len(self._callers.open)
         if not still_open:
             return False
-        if violation is not None and violation.rule != PoolClause.LONGEST_WAITING_FIRST:
+        if violation is not None and violation.rule not in _OF_THE_LINE:
             return violation.rule in _PENDING
         # Whoever has left the line is about to end. The others were not served before.
         queued: list[int] = []

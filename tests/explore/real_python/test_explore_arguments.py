@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import cast
 
 import pytest
 
@@ -134,20 +135,23 @@ def test_who_goes_through_an_iterator_uses_it_up(
     assert explore(program).classes == 2
 
 
+_POP: Callable[[list[int]], int] = list[int].pop
+_APPEND: Callable[[list[int], int], None] = list[int].append
+_ADD_IN_PLACE = cast("Callable[[list[int], list[int]], list[int]]", vars(operator)["iadd"])
 _CALLS: tuple[Callable[[list[int]], object], ...] = (
-    lambda held: [*map(list.pop, [held])],
-    lambda held: [each + 1 for each in map(list.pop, [held])],
-    lambda held: next(map(list.pop, [held])),
-    lambda held: sum(map(list.pop, [held])),
-    lambda held: deque(map(list.pop, [held])),
-    lambda held: sorted([held], key=list.pop),
-    lambda held: max([held], key=list.pop),
-    lambda held: functools.reduce(operator.iadd, [[3]], held),
-    lambda held: [*filter(list.pop, [held])],
-    lambda held: [*itertools.takewhile(list.pop, [held])],
-    lambda held: [*itertools.starmap(list.append, [(held, 1)])],
-    lambda held: [*itertools.accumulate([held, [5]], operator.iadd)],
-    lambda held: [*map(functools.partial(list.append, held), [1])],
+    lambda held: [*map(_POP, [held])],
+    lambda held: [each + 1 for each in map(_POP, [held])],
+    lambda held: next(map(_POP, [held])),
+    lambda held: sum(map(_POP, [held])),
+    lambda held: deque(map(_POP, [held])),
+    lambda held: sorted([held], key=_POP),
+    lambda held: max([held], key=_POP),
+    lambda held: functools.reduce(_ADD_IN_PLACE, [[3]], held),
+    lambda held: [*filter(_POP, [held])],
+    lambda held: [*itertools.takewhile(_POP, [held])],
+    lambda held: [*itertools.starmap(_APPEND, [(held, 1)])],
+    lambda held: [*itertools.accumulate([held, [5]], _ADD_IN_PLACE)],
+    lambda held: [*map(functools.partial(_APPEND, held), [1])],
     lambda held: [*map(operator.methodcaller("pop"), [held])],
     lambda held: [*map(random.shuffle, [held])],
     lambda held: [*map(heapq.heappop, [held])],
@@ -162,8 +166,8 @@ def test_what_c_calls_with_items_changes_them(change: Callable[[list[int]], obje
 
 def test_what_c_keeps_to_call_it_later_changes_nothing() -> None:
     held = [2, 1]
-    assert _orders(lambda: len(held), lambda: map(list.pop, [held])) == 1
-    assert _orders(lambda: len(held), lambda: functools.partial(list.pop, held)) == 1
+    assert _orders(lambda: len(held), lambda: map(_POP, [held])) == 1
+    assert _orders(lambda: len(held), lambda: functools.partial(_POP, held)) == 1
 
 
 _INSTALLED = """
