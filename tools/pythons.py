@@ -17,6 +17,8 @@ FOLDERS = ("tests/reference", "tests/explore")
 MARKS = "not slow and not long and not hunt and not campaign"
 """Without the random ones: a hunt runs these on every Python, with other seeds."""
 VERSIONS = ("3.12", "3.13")
+LEFT_OUT = ("--ignore=tests/explore/real_python",)
+"""What the oldest and the newest Python run, and none between them: it takes longest."""
 
 _PACKAGES = (
     *("pytest", "iniconfig", "packaging", "pluggy", "pygments"),
