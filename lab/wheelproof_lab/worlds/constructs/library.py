@@ -34,7 +34,10 @@ LIBRARY: tuple[Construct, ...] = (
     ),
     Construct("math.fsum", "s = [0]", "int(math.fsum(s))", "s[0] = N"),
     Construct(
-        "re on bytes", "s = bytearray(b'0')", "int(re.findall(rb'.', s)[0])", "s[0] = 48 + N"
+        "re on bytes",
+        "s = bytearray(b'0')",
+        "ord(re.findall(b'(?s).', s)[0]) - 48",
+        "s[0] = 48 + N",
     ),
     Construct(
         "methodcaller",
