@@ -87,7 +87,8 @@ class Attributes(Items):
         bound: Sequence[object] = [receiver_of(slot)] if type(slot) is MethodWrapperType else []
         instance, name, *_ = *bound, *given, "", ""
         if isinstance(name, str):
-            self._attribute(instance, name, write=slot.__name__ != "__getattribute__")
+            write, drops = slot.__name__ != "__getattribute__", slot.__name__ == "__delattr__"
+            self._attribute(instance, name, write=write, drops=drops)
         return slot(*given)
 
     def _setattr(self, instance: object, name: str, value: object) -> None:

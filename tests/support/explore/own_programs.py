@@ -139,6 +139,12 @@ def wrong_copy_of_what_is_deleted():
     thing.m = 1
     two(lambda: delattr(thing, "m"), lambda: got.append(len(vars(copy.copy(thing)))))
     assert got == [0]
+def wrong_copy_of_what_its_slot_deletes():
+    thing, got = Seen(), []
+    thing.m = 1
+    delete = lambda: object.__delattr__(thing, "m")
+    two(delete, lambda: got.append(len(vars(copy.copy(thing)))))
+    assert got == [0]
 def wrong_getter():
     thing = Seen()
     def look():
