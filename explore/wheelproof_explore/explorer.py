@@ -270,6 +270,7 @@ class _Session:
                     files.undo()
 
                 self.world.restore = restore
+                stack.callback(left_behind.forget)
                 stack.callback(restore)
             else:
                 stack.enter_context(forbidden_calls(program.name))
@@ -417,8 +418,10 @@ class _Session:
         except NondeterminismError:
             if not self._seeing.lost:
                 raise
-            lost = " and ".join(self._seeing.lost)
-            self._stopped = f"a run has changed {lost}, which cannot be brought back"
+            self._stopped = f"a run has changed {self._lost()}"
+
+    def _lost(self) -> str:
+        return f"{' and '.join(self._seeing.lost)}, which cannot be brought back"
 
     def _is_over(self, runs: int) -> bool:
         return self._has_enough() or self._is_bound_reached(runs)
@@ -475,8 +478,7 @@ class _Session:
         if self._seeing.lost:
             raise ProgramRejectedError(
                 self._program.name,
-                f"fails, but not from its beginning: an earlier run has changed "
-                f"{' and '.join(self._seeing.lost)}, which cannot be brought back",
+                f"fails, but not from its beginning: an earlier run has changed {self._lost()}",
                 "make it inside the run",
             )
         kept = next((one for one in runtime.kept_alive() if has_finaliser(one)), None)

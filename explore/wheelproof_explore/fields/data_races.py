@@ -25,13 +25,17 @@ class _Published:
 
 
 class _Field:
-    """The last write of a field, and the last read of each thread since then."""
+    """The last write of a field, and what each thread has done last since then.
 
-    __slots__ = ("last_write", "reads")
+    That is a read, or a write of those that do not conflict with each other.
+    """
+
+    __slots__ = ("joint", "last_write", "reads")
 
     def __init__(self) -> None:
         self.last_write: LoggedAccess | None = None
         self.reads: dict[int, LoggedAccess] = {}
+        self.joint: dict[int, LoggedAccess] = {}
 
 
 def find_data_race(
@@ -134,14 +138,19 @@ class _HappensBefore:
         field = self._fields.setdefault((access.owner, access.field), _Field())
         if field.last_write is not None and self._is_unordered(field.last_write, access):
             return field.last_write
-        if not access.write:
+        conflicting = [*field.reads.values()] if access.write else []
+        conflicting += [] if access.joint else field.joint.values()
+        for earlier in conflicting:
+            if self._is_unordered(earlier, access):
+                return earlier
+        if access.joint:
+            field.joint[access.thread] = access
+        elif not access.write:
             field.reads[access.thread] = access
-            return None
-        for read in field.reads.values():
-            if self._is_unordered(read, access):
-                return read
-        field.reads.clear()
-        field.last_write = access
+        else:
+            field.reads.clear()
+            field.joint.clear()
+            field.last_write = access
         return None
 
     def _is_unordered(self, earlier: LoggedAccess, later: LoggedAccess) -> bool:

@@ -31,6 +31,8 @@ from wheelproof_explore.runtime.numbers import ObjectNumber, field_number
 from wheelproof_explore.runtime.runtime import ControlledRuntime, LoggedAccess
 
 KEYED = frozenset((dict, OrderedDict, defaultdict))
+_CONTENTS, _KEYS = " as a whole", ", its keys"
+"""What all items of a dictionary are called in the data race search, and which keys it has."""
 """Containers whose keys are searched for data races one by one."""
 _FIELDS = (1 << 19) - 2
 _OFTEN = 8
@@ -140,23 +142,43 @@ class Seeing:
         if kind not in KEYED:
             self._log(runtime, container, kind.__name__, write=write, sure=sure)
             return
-        fields = [f"a whole {kind.__name__}"]
         keys = list(cast("dict[object, object]", container))
         labels = [label for label in map(label_of, keys) if label is not None]
-        fields += [f"{kind.__name__}{label}" for label in labels]
-        fields += [f"the keys of a {kind.__name__} {number}" for number in runtime.threads]
-        for field in fields:
-            self._log(runtime, container, field, write=write, sure=sure)
+        for label in (_CONTENTS, _KEYS, *labels):
+            self._log(runtime, container, f"{kind.__name__}{label}", write=write, sure=sure)
+
+    def keyed(self, container: object, label: str, *, write: bool, resizes: bool) -> None:
+        """Log an access of one item, for the data race search.
+
+        Two threads may add or remove different keys. Whoever looks at all keys conflicts with both,
+        and whoever may write all items conflicts with each access of one, even of a new one.
+        """
+        runtime, name = running(), type(container).__name__
+        if runtime is None or not self.active:
+            return
+        self._log(runtime, container, f"{name}{label}", write=write, sure=True)
+        self._log(runtime, container, f"{name}{_CONTENTS}", write=False, sure=True)
+        if resizes:
+            self._log(runtime, container, f"{name}{_KEYS}", write=True, sure=True, joint=True)
 
     def _log(
-        self, runtime: ControlledRuntime, instance: object, field: str, *, write: bool, sure: bool
+        self,
+        runtime: ControlledRuntime,
+        instance: object,
+        field: str,
+        *,
+        write: bool,
+        sure: bool,
+        joint: bool = False,
     ) -> None:
         thread = runtime.current
         if thread is not None and not thread.aborted:
             runtime.blind, self._runtime = self.blind, runtime
             line = "" if runtime.log is None else call_stack(inspect.currentframe())
             owner = runtime.stranger(instance)
-            noted = LoggedAccess(runtime.event, thread.number, owner, field, write, line, sure)
+            noted = LoggedAccess(
+                runtime.event, thread.number, owner, field, write, line, sure, joint
+            )
             runtime.field_log.append(noted)
 
     def touch(self, parts: Iterable[tuple[Part, bool]], *, sure: bool = False) -> Accesses:

@@ -42,6 +42,8 @@ from wheelproof_explore.patched.patching import refuse_missed
 from wheelproof_explore.patched.primitives import running
 
 _OF_ATTRIBUTES = frozenset(("__delattr__", "__getattribute__", "__setattr__"))
+_OF_SLOTS = frozenset(("__delete__", "__get__", "__set__"))
+_DESCRIPTORS = (GetSetDescriptorType, MemberDescriptorType)
 _SLOTS = (MethodWrapperType, WrapperDescriptorType)
 _OF_WHOLE_OBJECTS = frozenset(
     ("__bases__", "__class__", "__code__", "__defaults__", "__dict__", "__kwdefaults__")
@@ -90,6 +92,14 @@ class Attributes(Items):
             write, drops = slot.__name__ != "__getattribute__", slot.__name__ == "__delattr__"
             self._attribute(instance, name, write=write, drops=drops)
         return slot(*given)
+
+    def _by_descriptor(self, method: Callable[..., object], *given: object) -> object:
+        """Call a method of what a class has for one of its slots."""
+        name: str = getattr(receiver_of(method), "__name__", "")
+        for instance in given[:1] if method.__name__ in _OF_SLOTS else ():
+            write, drops = method.__name__ != "__get__", method.__name__ == "__delete__"
+            self._attribute(instance, name, write=write, drops=drops)
+        return method(*given)
 
     def _setattr(self, instance: object, name: str, value: object) -> None:
         self.set(value, instance, name)
@@ -141,6 +151,8 @@ class Attributes(Items):
             return self._dir
         if type(function) in _SLOTS and getattr(function, "__name__", "") in _OF_ATTRIBUTES:
             return partial(self._by_slot, cast("Callable[..., object]", function))
+        if type(receiver_of(function)) in _DESCRIPTORS:
+            return partial(self._by_descriptor, cast("Callable[..., object]", function))
         return None
 
     def _is_of(self, test: Callable[..., bool], value: object, kinds: object) -> bool:
@@ -192,7 +204,8 @@ class Attributes(Items):
         if name == "__dict__":
             self._seeing.expose(instance)
             return
-        is_property = inspect.isdatadescriptor(found) and not isinstance(found, _OF_C)
+        is_field = _is_field(found)
+        is_property = inspect.isdatadescriptor(found) and not (is_field or isinstance(found, _OF_C))
         is_set = name in self._seeing.set_names
         if is_set or (found is not None and (is_property or not write)):
             self._through(_mro(kind), name)
@@ -227,9 +240,9 @@ class Attributes(Items):
             elif shares_memory(instance):
                 self.blind("memory that objects of ctypes share")
             # Code that is not seen may give it attributes that it does not have yet, and may look
-            # at all that there are.
-            is_new = write and (drops or not _has(instance, name))
-            if kind.__module__ in self._seeing.modules and not is_new:
+            # at all that there are. A field of C is a part of what C keeps.
+            is_new = write and (is_field or drops or not _has(instance, name))
+            if kind.__module__ in self._seeing.modules and not (is_new or is_field):
                 self._access(instance, f"{kind.__name__}.", name, write=write)
                 return
             own, new = ((instance, f"{kind.__name__}.", one) for one in (name, ""))
@@ -278,6 +291,12 @@ class Attributes(Items):
 def _is_method(member: object) -> bool:
     """Tell whether a member of a class is a method or similar, which does not change."""
     return callable(member) or isinstance(member, property | classmethod | staticmethod)
+
+
+def _is_field(member: object) -> bool:
+    """Tell whether a member of a class reads and writes what C keeps, as a field of `ctypes`."""
+    store: object = inspect.getattr_static(type(member), "__set__", None)
+    return type(store) is WrapperDescriptorType and not isinstance(member, (property, *_OF_C))
 
 
 def _is_called(member: object) -> bool:

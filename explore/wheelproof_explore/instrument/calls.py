@@ -32,6 +32,7 @@ from wheelproof_explore.instrument.outside import (
     IMMUTABLE_TYPE,
     Effect,
     Part,
+    asks_for_keys,
     attributes_of,
     effects_of,
     function_behind,
@@ -184,7 +185,7 @@ class Calls:
         target: object = function
         while issubclass(type(target), partial):
             bound = cast("partial[object]", target)
-            given = *bound.args, *bound.keywords.values(), *given
+            given, named = (*bound.args, *given), {**bound.keywords, **named}
             target = bound.func
         parts, sure = self._touched_by(function, target, (*given, *named.values()))
         if function is print:
@@ -222,7 +223,7 @@ class Calls:
             of_given = max(of_given, called)
             if of_given is Effect.READS and goes_deep(target):
                 inside = [one for one in nested(*values) if all(one is not each for each in values)]
-            read = _parts((*values, *inside), of_given)
+            read = _parts((*values, *inside), of_given, asks=asks_for_keys(target))
             looks = is_builtin(target) and all(map(self._looks_by_methods, functions_in(values)))
             parts += self._not_seen(read) if looks else read
         if issubclass(type(receiver), EnumType):
@@ -393,15 +394,22 @@ class Calls:
         return not is_function or id(method.__code__) not in self._seeing.known
 
     def touch(
-        self, values: Iterable[object], effect: Effect, *others: tuple[Part, bool]
+        self,
+        values: Iterable[object],
+        effect: Effect,
+        *others: tuple[Part, bool],
+        asks: bool = False,
     ) -> Accesses:
-        """Read or write, as one step, what can be reached through these values, and others."""
+        """Read or write, as one step, what can be reached through these values, and others.
+
+        With `asks` their code may ask a defaultdict for a key, which it then makes.
+        """
         values = [*values]
         for one in filter(tells_of_deaths, values):
             self._seeing.deaths.watch((one,))
         of_files = system_parts(None, values, {})
         called = self.effect_of_functions(values)
-        parts = _parts(values, max(effect, called))
+        parts = _parts(values, max(effect, called), asks=asks)
         told = parts if called else self._not_seen(parts)
         return self._seeing.touch([*others, *told, *of_files])
 
@@ -601,10 +609,12 @@ def _calls_later(function: object) -> bool:
     return function is partial or hasattr(function, "__next__")
 
 
-def _parts(values: Iterable[object], effect: Effect) -> list[tuple[Part, bool]]:
+def _parts(
+    values: Iterable[object], effect: Effect, *, asks: bool = False
+) -> list[tuple[Part, bool]]:
     everything, write = effect is not Effect.READS, effect is Effect.WRITES
     return [
         (part, write or always)
         for value in values
-        for part, always in parts_of(value, everything=everything)
+        for part, always in parts_of(value, everything=everything, asks=asks)
     ]

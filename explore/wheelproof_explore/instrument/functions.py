@@ -119,7 +119,9 @@ class _Functions(Attributes):
         operation = OPERATORS[sign]
         if running() is None or all(type(one) in PLAIN for one in operands):
             return operation(*operands)
-        look = partial(self._calls.touch, operands, Effect.READS_ALL)
+        # A text with names asks its right operand for them.
+        asks = sign == "Mod"
+        look = partial(self._calls.touch, operands, Effect.READS_ALL, asks=asks)
         return self._calls.behind(look, operation, *operands)
 
     def operate_in_place(self, sign: str, left: object, right: object) -> object:

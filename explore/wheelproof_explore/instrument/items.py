@@ -12,10 +12,10 @@ from wheelproof_explore.instrument.accesses import KEYED, Seeing, label_of
 from wheelproof_explore.instrument.calls import NO_ITEMS, Calls
 from wheelproof_explore.instrument.outside import (
     CONTAINERS,
-    LOOKING_METHODS,
     Effect,
     may_nest,
     nested,
+    only_looks,
     parts_of,
 )
 from wheelproof_explore.patched.primitives import running
@@ -24,7 +24,7 @@ from wheelproof_explore.runtime.runtime import ControlledRuntime
 
 Container = dict[object, object]
 """Any object that has items."""
-_BY_KEY = frozenset(("get", "pop", "setdefault"))
+_BY_KEY = frozenset(("__getitem__", "get", "pop", "setdefault"))
 _GOING_THROUGH = frozenset((
     "difference", "difference_update", "extend", "extendleft", "fromlist", "intersection",
     "intersection_update", "isdisjoint", "issubset", "issuperset", "symmetric_difference",
@@ -52,7 +52,7 @@ class Items:
     def item(self, container: Container, key: object) -> object:
         """Return an item; a defaultdict may make it."""
         makes = issubclass(type(container), defaultdict) and self._may_lack(container, key)
-        return self._by_key(operator.getitem, container, key, writes=makes)
+        return self._by_key(operator.getitem, container, key, writes=makes, resizes=makes)
 
     def _by_key(
         self,
@@ -69,7 +69,7 @@ class Items:
         if self._calls.is_special(container, f"__{function.__name__}__"):
             effect = Effect.WRITES if writes else Effect.READS_ALL
             self._calls.keep_weakly(container, (key, *given))
-            look = partial(self._calls.touch, (container,), effect)
+            look = partial(self._calls.touch, (container,), effect, asks=True)
         elif given and type(key) is slice:
             look = partial(self._whole_and, given, container, write=writes)
         elif function is operator.contains and may_nest(key):
@@ -179,12 +179,7 @@ class Items:
         label = None if self._seeing.steps or kind not in KEYED else label_of(key)
         if label is None:
             return self._whole(container, write=write)
-        self._access(container, kind.__name__, label, write=write)
-        thread = runtime.current
-        if resized and thread is not None:
-            # Two threads may add or remove different keys; a look at all keys conflicts with both.
-            own = f" {thread.number}"
-            self._access(container, f"the keys of a {kind.__name__}", own, write=True)
+        self._seeing.keyed(container, label, write=write, resizes=resized)
         return ()
 
     def _whole(self, container: object, *, write: bool) -> Accesses:
@@ -208,17 +203,17 @@ class Items:
     def _call(self, container: Container, name: str, /, *given: object, **named: object) -> object:
         if name in _BY_KEY and type(container) in KEYED and given:
             lacks = self._may_lack(container, given[0])
-            writes = name == "pop" or (name == "setdefault" and lacks)
+            writes = name == "pop" or (lacks and not only_looks(type(container), name))
             look = partial(self._item, container, given[0], write=writes, resized=writes)
         elif name in _GOING_THROUGH or issubclass(type(container), bytearray):
-            write = name not in LOOKING_METHODS
+            write = not only_looks(type(container), name)
             others = nested(*given) if name == "join" else given
             look = partial(self._whole_and, others, container, write=write)
         elif name in _COMPARING and any(map(may_nest, given or tuple(container))):
-            write = name not in LOOKING_METHODS
+            write = not only_looks(type(container), name)
             look = partial(self._whole_and, nested(container, *given), container, write=write)
         else:
-            look = partial(self._whole, container, write=name not in LOOKING_METHODS)
+            look = partial(self._whole, container, write=not only_looks(type(container), name))
         method: Callable[..., object] = getattr(container, name)
         return self._calls.behind(look, method, *given, **named)
 

@@ -189,6 +189,11 @@ class LeftBehind:
                 set_back()
         self._seeing.put_back()
 
+    def forget(self) -> None:
+        """Let go of all of it: what leads in circles would be left for the collector."""
+        self._checks.clear()
+        self._seen.clear()
+
     def _look_at_found(self, value: object) -> None:
         """Look at what a run is about to read of a module of Python, such as its settings."""
         if not issubclass(type(value), _NOT_LOOKED_INTO):

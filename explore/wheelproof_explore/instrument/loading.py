@@ -207,9 +207,8 @@ def _key_in_line(code: CodeType) -> _Key:
 
 
 class _Search:
-    """The last search for functions: in which files, what was found, and a list made before it."""
+    """The last search for functions: what was found, and a list made before it."""
 
-    files: ClassVar[set[str]] = set()
     functions: ClassVar[Sequence[ReferenceType[FunctionType]]] = ()
     made_before: ClassVar[list[object]] = []
 
@@ -224,22 +223,21 @@ def _functions(files: set[str]) -> list[FunctionType]:
     if not files:
         return []
     young = gc.get_objects(0) + gc.get_objects(1)
-    if files == _Search.files and any(map(partial(is_, _Search.made_before), young)):
-        known = [one for one in (function() for function in _Search.functions) if one is not None]
+    if any(map(partial(is_, _Search.made_before), young)):
+        found = [one for one in (function() for function in _Search.functions) if one is not None]
     else:
-        known = _functions_in(files, _objects())
-        _Search.files, _Search.made_before = files, []
+        found = _functions_among(_objects())
+        _Search.made_before = []
         young = gc.get_objects(0) + gc.get_objects(1)
-    functions = [*{id(one): one for one in (*known, *_functions_in(files, young))}.values()]
-    _Search.functions = [ref(one) for one in functions]
-    return functions
+    functions = {id(one): one for one in (*found, *_functions_among(young))}
+    _Search.functions = [ref(one) for one in functions.values()]
+    return [one for one in functions.values() if one.__code__.co_filename in files]
 
 
-def _functions_in(files: set[str], things: list[object]) -> list[FunctionType]:
+def _functions_among(things: list[object]) -> list[FunctionType]:
     """No line of Python runs for each object: Hypothesis traces lines to explain a failure."""
     are_functions = map(partial(is_, FunctionType), map(type, things))
-    functions = cast("Iterator[FunctionType]", compress(things, are_functions))
-    return [function for function in functions if function.__code__.co_filename in files]
+    return [*cast("Iterator[FunctionType]", compress(things, are_functions))]
 
 
 def _objects() -> list[object]:

@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 from array import array
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import Context
 from enum import IntEnum
@@ -110,6 +110,8 @@ LOOKING_METHODS = _READING_METHODS | {
     "__reduce__", "__reduce_ex__", "__repr__", "__reversed__", "__sizeof__", "__str__",
 }  # fmt: skip
 """The same of any object of C."""
+_GOING_THROUGH_MAPPINGS = frozenset(_MODULES) - {"string"}
+"""Modules whose functions ask a mapping for all that it has, and for nothing else."""
 _ATOMS = (
     int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice, CodeType,
     FunctionType, ModuleType, type, property, staticmethod, classmethod,
@@ -197,7 +199,7 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
         of_given = _effect_of_quiet(name, module or type(receiver).__module__)
         return Effect.READS if type(receiver) is Match else Effect.NOTHING, of_given
     if receiver is not None:
-        looks = name in LOOKING_METHODS
+        looks = only_looks(type(receiver), name)
         given = Effect.READS_ALL if type(receiver) in (str, bytes) else Effect.READS
         if name in _FILLING:
             given = Effect.WRITES
@@ -337,6 +339,27 @@ def has_effects_known(package: str) -> bool:
     return package in _MODULES or package in _KNOWN
 
 
+def only_looks(kind: type, name: str) -> bool:
+    """Tell whether a method of a class of C changes nothing: a defaultdict makes what it lacks.
+
+    >>> only_looks(dict, "__getitem__"), only_looks(defaultdict, "__getitem__")
+    (True, False)
+    """
+    return name in LOOKING_METHODS and not (name == "__getitem__" and issubclass(kind, defaultdict))
+
+
+def asks_for_keys(function: object) -> bool:
+    """Tell whether a function may ask a mapping for a key, which a defaultdict then makes.
+
+    >>> asks_for_keys(operator.itemgetter(1)), asks_for_keys("".format_map), asks_for_keys(sorted)
+    (True, True, False)
+    """
+    if function is operator.getitem or type(function) is operator.itemgetter:
+        return True
+    package = str(getattr(function, "__module__", None)).partition(".")[0]
+    return package not in _KNOWN and package not in _GOING_THROUGH_MAPPINGS
+
+
 def goes_deep(function: object) -> bool:
     """Tell whether a function may compare, call or go through the items of what it is given."""
     module = getattr(function, "__module__", None)
@@ -398,12 +421,14 @@ _GOING_THROUGH: Mapping[type, _Items] = {
 }
 
 
-def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
+def parts_of(
+    value: object, *, everything: bool, asks: bool = False
+) -> Iterator[tuple[Part, bool]]:
     """Yield what may be touched through a value: containers, iterators and attributes.
 
     That is `everything` that can be reached from there, or only the items and attributes of the
     value itself. Beside each part stands whether it is written whatever is done to the value: who
-    is given a method of a container may call it.
+    is given a method of a container may call it, and who `asks` a defaultdict may change it.
     """
     left, seen = [(value, False)], set[int]()
     while left and len(seen) < _MOST_PARTS:
@@ -416,7 +441,7 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
         if issubclass(kind, tuple | frozenset):
             inside = cast("tuple[object, ...]", here)
         elif issubclass(kind, CONTAINERS):
-            yield (here, kind.__name__, ""), written
+            yield (here, kind.__name__, ""), written or (asks and issubclass(kind, defaultdict))
             # Not by the methods of a subclass, which are code of the program.
             base = next((base for base in _GOING_THROUGH if issubclass(kind, base)), None)
             if everything and base is not None:
@@ -430,8 +455,8 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
                 yield (here, f"{kind.__name__}.", name), written
                 inside = (*inside, held) if everything else inside
         elif issubclass(kind, MethodType | BuiltinMethodType | MethodWrapperType):
-            name = cast("MethodType", here).__name__
-            left.append((receiver_of(here), name not in LOOKING_METHODS))
+            name, receiver = cast("MethodType", here).__name__, receiver_of(here)
+            left.append((receiver, not only_looks(type(receiver), name)))
             continue
         elif kind is Match:
             # Perhaps of bytes that change.
@@ -443,11 +468,18 @@ def parts_of(value: object, *, everything: bool) -> Iterator[tuple[Part, bool]]:
             # An iterator, a view, a writer: its own place, and what it was made of.
             yield (here, kind.__name__, ""), written or _is_used_up(kind)
             # Inside of a context all is in the order of addresses.
-            if kind is not GeneratorType and kind is not Context:
+            if kind is not Context and not _tells_itself(here):
                 inside = (one for one in gc.get_referents(here) if not issubclass(type(one), type))
         left.extend((one, written) for one in inside)
     if left:
         yield MORE, False
+
+
+def _tells_itself(iterator: object) -> bool:
+    """Tell whether an iterator is a generator whose code is rewritten: it tells what it reads."""
+    if type(iterator) is not GeneratorType:
+        return False
+    return "_wp_entered" in cast("GeneratorType[object]", iterator).gi_code.co_names
 
 
 def _is_of_c(kind: type) -> bool:

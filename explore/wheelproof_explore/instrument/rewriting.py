@@ -71,7 +71,7 @@ class _Rewriter(Expressions):
 
     def _in_class(self, node: ast.ClassDef) -> ast.AST:
         if self.inside:
-            node.decorator_list = [self.load(one) for one in node.decorator_list]
+            node.decorator_list = [_decorating(self.load(one)) for one in node.decorator_list]
             node.bases = [self.load(one) for one in node.bases]
         outside = self.home, self.inside
         self.home, self.inside = node.name, False
@@ -80,6 +80,7 @@ class _Rewriter(Expressions):
         return node
 
     def _in_function(self, node: Scope) -> ast.AST:
+        is_cached = not isinstance(node, ast.Lambda) and _is_cached(node)
         self._visit_outside(node)
         outside = self.cells, self.inside, self.globals
         own = own_names(node)
@@ -90,7 +91,7 @@ class _Rewriter(Expressions):
             node.body = self.entering(self.load(node.body))
         else:
             calls = [called("entered"), called("pause", *_home(node))]
-            steps: list[ast.stmt] = [ast.Expr(one) for one in calls[: 1 + _is_cached(node)]]
+            steps: list[ast.stmt] = [ast.Expr(one) for one in calls[: 1 + is_cached]]
             added = self._binding(node) + self._located(node.body[0], steps)
             said = [] if ast.get_docstring(node, clean=False) is None else node.body[:1]
             node.body = said + added + self._body(node.body[len(said) :])
@@ -113,7 +114,8 @@ class _Rewriter(Expressions):
         given.defaults = [visited(one) for one in given.defaults]
         given.kw_defaults = [None if one is None else visited(one) for one in given.kw_defaults]
         if not isinstance(node, ast.Lambda):
-            node.decorator_list = [visited(one) for one in node.decorator_list]
+            decorators = map(visited, node.decorator_list)
+            node.decorator_list = [*map(_decorating, decorators)] if self.inside else [*decorators]
             if self.annotates and node.returns is not None:
                 node.returns = visited(node.returns)
 
@@ -405,6 +407,11 @@ class _Rewriter(Expressions):
                 return [one for part in parts for one in self._delete(part)]
             case _:
                 return [ast.Delete([target])]
+
+
+def _decorating(decorator: ast.expr) -> ast.expr:
+    """Return a decorator whose call is seen."""
+    return ast.copy_location(called("call", decorator), decorator)
 
 
 def _released(name: str) -> ast.stmt:

@@ -1,6 +1,7 @@
 """The search for Python's primitives that modules and programs hold; each gets its model."""
 
 import _thread
+import gc
 import queue
 import sys
 import threading
@@ -223,6 +224,9 @@ class Search:
             kind = type(value)
             if kind in _PLAIN or id(value) in self._seen or issubclass(kind, ModuleType):
                 continue
+            if not gc.is_tracked(value):
+                # Such as a tuple of numbers: it leads to nothing that has a model.
+                continue
             if kind.__module__ in _STATEFUL and not (kind is threading.Thread and _runs(value)):
                 self._standing.objects.append(value)
                 if issubclass(kind, threading.Event):
@@ -254,15 +258,21 @@ def _index(path: str) -> int:
 def _may_hold_locks(value: object) -> bool:
     kind = type(value)
     if kind is FunctionType:
+        function = cast("FunctionType", value)
+        holds = function.__closure__ or function.__defaults__ or function.__kwdefaults__
         # A module imported during a run keeps our functions under its names; they are skipped.
-        return str(cast("FunctionType", value).__module__).partition(".")[0] not in FOREIGN
+        return bool(holds or vars(function)) and _package_of(function.__module__) not in FOREIGN
     if issubclass(kind, _HOLDERS):
         return True
     is_class = issubclass(kind, type)
-    package = str((cast("type", value) if is_class else kind).__module__).partition(".")[0]
+    package = _package_of((cast("type", value) if is_class else kind).__module__)
     if package not in sys.stdlib_module_names and package != "builtins":
         return package not in FOREIGN
     return not is_class and package not in LEFT_ALONE
+
+
+def _package_of(module: object) -> str:
+    return str(module).partition(".")[0]
 
 
 def _cells_of_class(member: object) -> Iterator[CellType]:

@@ -78,7 +78,7 @@ class LoggedAccess(NamedTuple):
 
     `owner` is the object, and `field` names its class as well; `line` is empty unless the run is
     logged. `sure` tells that the program's own code makes the access, and not code that may keep
-    threads apart itself.
+    threads apart itself. Two writes that are both `joint` do not conflict.
     """
 
     event: int
@@ -88,6 +88,7 @@ class LoggedAccess(NamedTuple):
     write: bool
     line: str
     sure: bool = True
+    joint: bool = False
 
 
 def _is_inside_wait() -> bool:

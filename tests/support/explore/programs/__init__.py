@@ -1,0 +1,1 @@
+"""Texts of modules that are explored as a user's own."""
