@@ -3,7 +3,7 @@
 (* The producer's pool of buffers: a lock, a queue of waiting threads with *)
 (* a condition each, and memory that is given away bit by bit.             *)
 (*                                                                         *)
-(* Source.       standard 3; KAFKA-3651, KAFKA-4840.                       *)
+(* Source.       standard 3, 6.6.2, 6.6.3; KAFKA-3651, KAFKA-4840.         *)
 (* Abstraction.  Buffers of the poolable size are told apart by nothing:   *)
 (*               `free` is how many there are.  A client asks for memory,  *)
 (*               gives it back, and asks for the next.  Zero bytes, which  *)
@@ -497,7 +497,22 @@ CallsLeaveNothingBehind ==
         /\ then[t] # "End" => pc[t] \in {"Signal", "Unlock"}
         /\ accumulated[t] > 0 => pc[t] \in WaitSteps
 
+\* Whatever has failed, in the end all memory is where it was (6.9.1).
+NothingIsKeptInTheEnd ==
+    lock = None /\ (\A t \in Clients : pc[t] = "Done") =>
+        nonPooled + InFreeList = Total /\ waiters = <<>> /\ asleep = {}
+
 (* Action properties *)
+
+\* Rule 6.6.2: a reservation that came to nothing is undone before the call raises, and the client
+\* that has waited longest is woken next.
+AFailedAllocationGivesBack ==
+    [][\A t \in Clients : pc[t] = "Refund" /\ pc'[t] # "Refund" =>
+        nonPooled' = nonPooled + held[t] /\ held'[t] = 0]_vars
+
+TheFirstIsToldOfARefund ==
+    [][\A t \in Clients :
+        pc[t] = "Refund" /\ pc'[t] # "Refund" /\ waiters # <<>> => pc'[t] = "Signal"]_vars
 
 \* Rule 3.10.
 MemoryGoesToTheLongestWaiting ==
@@ -538,6 +553,9 @@ EveryWaiterIsServedOrLeaves ==
     \A t \in Clients : t \in Range(waiters) ~> t \notin Range(waiters)
 
 EveryWaitEnds == \A t \in Clients : pc[t] \in WaitSteps ~> pc[t] \notin WaitSteps
+
+\* Rule 6.6.2: whoever could not have the memory has none, and its call ends.
+EveryFailureEnds == \A t \in Clients : pc[t] = "Refund" ~> held[t] = 0
 
 CloseReleasesEveryone == closed ~> [](waiters = <<>>)
 

@@ -3,7 +3,7 @@
 (* Where records wait for the sender: queues of batches, one a partition,  *)
 (* in the buffers of a pool.                                               *)
 (*                                                                         *)
-(* Source.       standard 4; KAFKA-3147, 3655, 4741, 8202, 9312, 19012.     *)
+(* Source.       standard 4, 6.6.2, 6.9.1; KAFKA-3147, 3655, 4741, 8202, 9312, 19012.     *)
 (* Abstraction.  A record takes one place of BatchSize in its batch, a     *)
 (*               batch one buffer; a batch that was split has a child for  *)
 (*               each record.  No clock: a batch may expire at any time,   *)
@@ -19,6 +19,10 @@
 (*               deallocation of a buffer, and the end of a batch with all *)
 (*               its callbacks.  The sender is one thread.  Reading        *)
 (*               `closed` goes with the hold of the monitor around it.     *)
+(* Faults.       For the appenders in Unlucky the pool may raise though it *)
+(*               has memory, and so may what is done with the memory; of   *)
+(*               a callback that raises nobody learns before the batch has *)
+(*               ended, so the end of a batch stays one step.              *)
 (* Fairness.     Weak, for each thread, but nobody is obliged to close, or *)
 (*               to be interrupted.                                        *)
 (***************************************************************************)
@@ -40,10 +44,12 @@ CONSTANTS
     MayExpire,      \* whether batches expire
     MaySplit,       \* whether the answer may be that a batch is too large
     Lingers,        \* whether a batch that is not full has to wait
+    Unlucky,        \* the appenders for which an allocation, or what follows it, may raise
     None            \* nothing
 
 ASSUME Partitions \in Nat \ {0}
 ASSUME Program \in [Appenders -> Seq(0..(Partitions - 1)) \ {<<>>}]
+ASSUME Unlucky \subseteq Appenders
 ASSUME BatchSize \in Nat \ {0} /\ RequestSize \in Nat \ {0} /\ MaxAttempts \in Nat
 
 VARIABLES
@@ -245,6 +251,20 @@ AppendNew(a) ==
             /\ Go(a, "EndAppend")
     /\ UNCHANGED <<inAir, free, closed, poolClosed, forced, appending, flushes, round, awaited,
                    sender, work, drain, history>>
+
+\* The pool has undone the reservation before it raises.
+AllocateRaises(a) ==
+    /\ pc[a] = "Allocate"
+    /\ Go(a, "EndAppend")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, awaited, sender, work, drain, history>>
+
+\* The record is not in, and nobody has the buffer but the appender.
+AppendRaises(a) ==
+    /\ pc[a] = "AppendNew"
+    /\ Go(a, "GiveBack")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, awaited, sender, work, drain, history>>
 
 GiveBack(a) ==
     /\ pc[a] = "GiveBack"
@@ -584,6 +604,7 @@ Terminated ==
 
 Next ==
     \/ \E a \in Appenders : Appender(a)
+    \/ \E a \in Unlucky : AllocateRaises(a) \/ AppendRaises(a)
     \/ \E f \in Flushers : Flusher(f)
     \/ \E f \in Flushers : FlushInterrupted(f)
     \/ \E c \in Closers : Close(c)
@@ -673,6 +694,11 @@ NoBufferIsLost ==
         used == {batch[b].memory : b \in incomplete \cup inAir}
     IN  (free \cup allocated \cup used) \ {None} = Buffers
 
+\* Rule 6.9.1: whatever has failed, in the end all memory is the pool's and nobody is counted.
+NothingIsKeptInTheEnd ==
+    (\A t \in Threads : pc[t] = "Done") /\ incomplete = {} /\ inAir = {} =>
+        free = Buffers /\ appending = {} /\ flushes = 0
+
 \* KAFKA-9312.
 FlushWaitsForWhatWasAcceptedBefore ==
     \A f \in Flushers : pc[f] = "Done" => \A r \in promised[f] : outcomes[r] > 0
@@ -745,10 +771,12 @@ FinalStateIsSetOnce ==
 NothingIsTakenAfterClose ==
     [][\A a \in Appenders : closed /\ ~taken[a] => ~taken'[a]]_vars
 
-\* Whoever gives up waiting for memory finds none; a closed pool gives none.
+\* Whoever gives up waiting for memory finds none, unless it raises; a closed pool gives none.
 MemoryIsRefusedForWant ==
     [][\A a \in Appenders : pc[a] = "Allocate" /\ pc'[a] # pc[a] =>
-        IF pc'[a] = "EndAppend" THEN poolClosed \/ free = {} ELSE ~poolClosed]_vars
+        IF pc'[a] = "EndAppend"
+        THEN poolClosed \/ free = {} \/ a \in Unlucky
+        ELSE ~poolClosed]_vars
 
 \* Rule 4.2: nothing is sent that may linger, alone and not full, unless somebody waits for it.
 WhatLingersWaits ==

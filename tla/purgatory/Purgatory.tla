@@ -3,7 +3,7 @@
 (* The purgatory: watch lists by key, triggers that walk them, time-outs,  *)
 (* cancel_for_key, purging, shutdown.                                      *)
 (*                                                                         *)
-(* Source.       standard 2.1 - 2.11; KAFKA-2160, 2253, 19312.             *)
+(* Source.       standard 2.1 - 2.11, 6.4; KAFKA-2160, 2253, 19312.        *)
 (* Abstraction.  A watch list is a sequence of operations with an identity *)
 (*               of its own.  The timer is one state an operation; its     *)
 (*               thread takes whichever operation is in it.  What else a   *)
@@ -20,6 +20,13 @@
 (* Disciplines.  "blocking" and "exclusive", as in MaybeTryComplete; both  *)
 (*               hold the operation's lock from the first attempt to the   *)
 (*               last, across the watches.                                 *)
+(* Faults.       The predicate and the callbacks of an operation in        *)
+(*               Raising may raise at any call, and the timer may refuse   *)
+(*               it.  Who has raised gives back the operation's lock and   *)
+(*               goes on as the code does: a trigger to the next           *)
+(*               operation, the timer's thread to the next time-out.  A    *)
+(*               watcher gives the operation up and takes it out of its    *)
+(*               lists, the last key first; the code begins with the first.*)
 (* Fairness.     Weak, for each thread, and strong for taking an           *)
 (*               operation's lock.  Nobody need trigger, but who begins    *)
 (*               goes on; operations need not expire.  A purger purges     *)
@@ -42,6 +49,7 @@ CONSTANTS
     Purgers,        \* the thread that purges, as the reaper does: one at most
     PurgeInterval,  \* they do when more operations than that may be done and still watched
     Closers,        \* threads that call shutdown
+    Raising,        \* the operations that may raise wherever they are called
     None            \* nobody, nothing
 
 ASSUME Discipline \in {"blocking", "exclusive"}
@@ -50,6 +58,7 @@ ASSUME OperationOf \in [Watchers -> Operations]
 ASSUME Makes \in [Triggers -> Operations \cup {None}]
 ASSUME KeyOf \in [Triggers \cup Cancellers -> Keys]
 ASSUME PurgeInterval \in Nat
+ASSUME Raising \subseteq Operations
 ASSUME Cardinality(Timers) <= 1
 ASSUME Cardinality(Purgers) <= 1
 
@@ -496,6 +505,120 @@ Shutdown(c) ==
                    registers, ender>>
 
 -----------------------------------------------------------------------------
+(* An operation raises where it is called (6.4) *)
+
+\* The predicate: at first, after the last watch, or when a trigger tries.
+TryCompleteRaises(t) ==
+    /\ pc[t] \in {"TryFirst", "TryLast", "TryComplete"}
+    /\ at[t] \in Raising
+    /\ Go(t, "UnlockAndRaise")
+    /\ UNCHANGED <<shared, world, registers, ender>>
+
+\* on_complete, which has been called then; the operation is completed already.
+OnCompleteRaises(t) ==
+    LET op == at[t] IN
+    /\ pc[t] = "OnComplete"
+    /\ op \in Raising
+    /\ answers' = [answers EXCEPT ![op] = @ + 1]
+    /\ Go(t, IF lock[op] = t THEN "UnlockAndRaise" ELSE "Claim")
+    /\ UNCHANGED <<shared, holds, expirations, registers, ender>>
+
+OnExpirationRaises(e) ==
+    /\ pc[e] = "OnExpiration"
+    /\ at[e] \in Raising
+    /\ expirations' = [expirations EXCEPT ![at[e]] = @ + 1]
+    /\ Go(e, "Claim")
+    /\ UNCHANGED <<shared, holds, answers, registers, ender>>
+
+\* The timer does not take the time-out; the operation's lock is not held any more.
+AddToTimerRaises(w) ==
+    /\ pc[w] = "AddToTimer"
+    /\ at[w] \in Raising
+    /\ Go(w, "GiveUp")
+    /\ UNCHANGED <<shared, world, registers, ender>>
+
+\* A trigger goes on to the next operation, and drops this one not even if it is completed.
+UnlockAndRaise(t) ==
+    /\ pc[t] = "UnlockAndRaise"
+    /\ lock' = [lock EXCEPT ![at[t]] = None]
+    /\ IF t \in Triggers
+       THEN WalkOn(t)
+       ELSE /\ Go(t, IF t \in Timers
+                     THEN "Claim"
+                     ELSE IF next[t] > 1 THEN "GiveUp" ELSE "EndRaising")
+            /\ UNCHANGED <<at, todo, mine>>
+    /\ UNCHANGED <<watchersOf, made, content, state, timer, started, estimated, closed, world,
+                   list, next, lists, doomed, reading, live, ender>>
+
+\* force_cancel of an operation that has been watched; nobody has said that it is in the timer.
+GiveUp(w) ==
+    LET op == at[w] IN
+    /\ pc[w] = "GiveUp"
+    /\ IF Done(op)
+       THEN UNCHANGED <<state, ender>>
+       ELSE /\ state' = [state EXCEPT ![op] = "cancelled"]
+            /\ ender' = [ender EXCEPT ![op] = w]
+    /\ Go(w, "UnwatchFetch")
+    /\ UNCHANGED <<watchersOf, made, content, lock, timer, started, estimated, closed, world,
+                   registers>>
+
+\* Key by key: where its list is, out of it, and the key's end if that was the last.
+UnwatchFetch(w) ==
+    LET last == next[w] - 1 IN
+    /\ pc[w] = "UnwatchFetch"
+    /\ IF last = 0
+       THEN /\ Go(w, "EndRaising")
+            /\ UNCHANGED <<list, next>>
+       ELSE IF watchersOf[KeysOf[at[w]][last]] = None
+       THEN /\ next' = [next EXCEPT ![w] = last]
+            /\ UNCHANGED <<list, pc>>
+       ELSE /\ list' = [list EXCEPT ![w] = watchersOf[KeysOf[at[w]][last]]]
+            /\ Go(w, "UnwatchRemove")
+            /\ UNCHANGED next
+    /\ UNCHANGED <<shared, world, at, todo, mine, lists, doomed, reading, live, ender>>
+
+UnwatchRemove(w) ==
+    /\ pc[w] = "UnwatchRemove"
+    /\ RemoveFrom(list[w], at[w])
+    /\ Go(w, "UnwatchTestEmpty")
+    /\ UNCHANGED <<watchersOf, made, lock, state, timer, started, estimated, closed, world,
+                   registers, ender>>
+
+NextKey(w) ==
+    /\ list' = [list EXCEPT ![w] = None]
+    /\ next' = [next EXCEPT ![w] = @ - 1]
+    /\ Go(w, "UnwatchFetch")
+
+UnwatchTestEmpty(w) ==
+    /\ pc[w] = "UnwatchTestEmpty"
+    /\ IF content[list[w]] = <<>>
+       THEN /\ Go(w, "UnwatchKey")
+            /\ UNCHANGED <<list, next>>
+       ELSE NextKey(w)
+    /\ UNCHANGED <<shared, world, at, todo, mine, lists, doomed, reading, live, ender>>
+
+UnwatchKey(w) ==
+    LET l == list[w]
+        k == KeyOfList(l)
+    IN
+    /\ pc[w] = "UnwatchKey"
+    /\ watchersOf' =
+        IF watchersOf[k] = l /\ content[l] = <<>>
+        THEN [watchersOf EXCEPT ![k] = None]
+        ELSE watchersOf
+    /\ NextKey(w)
+    /\ UNCHANGED <<made, content, lock, state, timer, started, estimated, closed, world, at, todo,
+                   mine, lists, doomed, reading, live, ender>>
+
+\* Last of all the time-out is taken back, if there is one; then the call raises.
+EndRaising(w) ==
+    /\ pc[w] = "EndRaising"
+    /\ timer' = [timer EXCEPT ![at[w]] = IF @ = "in" THEN "out" ELSE @]
+    /\ Go(w, "Raised")
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, started, estimated, closed, world,
+                   registers, ender>>
+
+-----------------------------------------------------------------------------
 
 Attempt(t) ==
     \/ IsDone(t) \/ TryComplete(t) \/ ForceComplete(t) \/ EndTimeout(t) \/ CancelTask(t)
@@ -517,8 +640,21 @@ PurgeStep(p) ==
     \/ Snapshot(p) \/ PurgeIsDone(p) \/ PurgeRemove(p) \/ PurgeTestEmpty(p)
     \/ RemoveKeyIfEmpty(p) \/ PurgeReset(p)
 
+IfAnyRaises(threads) == IF Raising = {} THEN {} ELSE threads
+
+WatchRaises(w) == TryCompleteRaises(w) \/ OnCompleteRaises(w) \/ AddToTimerRaises(w)
+
+CheckRaises(c) == TryCompleteRaises(c) \/ OnCompleteRaises(c)
+
+ExpiryRaises(e) == OnCompleteRaises(e) \/ OnExpirationRaises(e)
+
+\* What a watcher does that has raised.
+WithdrawStep(w) ==
+    \/ UnlockAndRaise(w) \/ GiveUp(w) \/ UnwatchFetch(w) \/ UnwatchRemove(w)
+    \/ UnwatchTestEmpty(w) \/ UnwatchKey(w) \/ EndRaising(w)
+
 \* Nobody is in a call, but perhaps a purger.
-Quiet == \A t \in Threads \ Purgers : pc[t] \in {"Done", "Refused", "Claim"}
+Quiet == \A t \in Threads \ Purgers : pc[t] \in {"Done", "Refused", "Raised", "Claim"}
 
 Terminated ==
     /\ Quiet
@@ -531,9 +667,14 @@ Next ==
     \/ \E x \in Cancellers : RemoveKey(x) \/ CancelStep(x)
     \/ \E p \in Purgers : PurgeStep(p)
     \/ \E c \in Closers : Shutdown(c)
+    \/ \E w \in IfAnyRaises(Watchers) : WatchRaises(w) \/ WithdrawStep(w)
+    \/ \E c \in IfAnyRaises(Triggers) : CheckRaises(c) \/ UnlockAndRaise(c)
+    \/ \E e \in IfAnyRaises(Timers) : ExpiryRaises(e) \/ UnlockAndRaise(e)
     \/ Terminated
 
 Fairness ==
+    /\ \A w \in IfAnyRaises(Watchers) : WF_vars(WithdrawStep(w))
+    /\ \A t \in IfAnyRaises(Triggers \cup Timers) : WF_vars(UnlockAndRaise(t))
     /\ \A w \in Watchers : WF_vars(WatchStep(w)) /\ SF_vars(Lock(w))
     /\ \A c \in Triggers : WF_vars(CheckStep(c)) /\ SF_vars(Lock(c))
     /\ \A e \in Timers : WF_vars(ExpiryStep(e)) /\ SF_vars(Lock(e))
@@ -553,7 +694,8 @@ Labels ==
      "Unlock", "WalkRemove", "TestEmpty", "RemoveKeyIfEmpty", "Claim", "OnExpiration", "RemoveKey",
      "CancelOperation", "PurgeReadDelayed", "PurgeReadEstimate", "PurgeBegin", "PurgeReset",
      "PurgeFetch", "PurgeIsDone", "PurgeRemove", "Shutdown",
-     "Refused", "Done"}
+     "UnlockAndRaise", "GiveUp", "UnwatchFetch", "UnwatchRemove", "UnwatchTestEmpty", "UnwatchKey",
+     "EndRaising", "Raised", "Refused", "Done"}
 
 TypeOK ==
     /\ watchersOf \in [Keys -> Lists \cup {None}]
@@ -596,7 +738,8 @@ DoneOperationsAreOutOfTheTimerInTheEnd ==
 \* Whoever waits in the end has a time-out, unless the purgatory was shut down.
 PendingOperationHasATimeOut ==
     Quiet /\ ~closed =>
-        \A w \in Watchers : LET op == OperationOf[w] IN Done(op) \/ timer[op] = "in"
+        \A w \in Watchers : LET op == OperationOf[w] IN
+            Done(op) \/ timer[op] = "in" \/ pc[w] = "Raised"
 
 \* What is done leaves the lists (2.6): a trigger has dropped what it has completed.
 TriggerDropsWhatItCompletes ==
@@ -608,7 +751,7 @@ TriggerDropsWhatItCompletes ==
 TriggeredOperationIsDone ==
     Quiet => \A c \in Triggers, w \in Watchers : LET op == OperationOf[w] IN
         pc[c] = "Done" /\ pc[w] = "Done" /\ Makes[c] = op /\ KeyOf[c] \in Range(KeysOf[op])
-            => Done(op)
+            => Done(op) \/ op \in Raising
 
 Tries(t) ==
     /\ t \notin Timers
@@ -633,7 +776,29 @@ CallsLeaveNothingBehind ==
     /\ \A t \in Triggers : pc[t] = "Done" => list[t] = None
     /\ \A p \in Purgers : pc[p] \in {"PurgeReadEstimate", "PurgeBegin"} =>
         list[p] = None /\ lists[p] = <<>> /\ doomed[p] = <<>> /\ reading[p] = 0 /\ live[p] = {}
-    /\ \A op \in Operations : lock[op] # None => pc[lock[op]] \notin {"Done", "Claim"}
+    /\ \A op \in Operations : lock[op] # None => pc[lock[op]] \notin {"Done", "Claim", "Raised"}
+
+(* Whatever raises (6.4) *)
+
+\* A call that has raised leaves no watch, no time-out and no lock behind (6.4.1, 6.4.2).
+ARaisingWatchLeavesNothing ==
+    \A w \in Watchers : LET op == OperationOf[w] IN
+        pc[w] = "Raised" =>
+            /\ \A l \in Lists : op \notin Range(content[l])
+            /\ timer[op] # "in"
+            /\ list[w] = None
+
+\* What was watched is given up before it is taken out, unless it is completed (6.4.2).
+ARaisingOperationIsGivenUp ==
+    \A w \in Watchers :
+        pc[w] \in {"UnwatchFetch", "UnwatchRemove", "UnwatchTestEmpty", "UnwatchKey"} =>
+            Done(OperationOf[w])
+
+\* Whatever its callback raises (6.4.4).
+CallbacksRunOnceAtMost ==
+    \A op \in Operations :
+        /\ answers[op] <= 1 /\ expirations[op] <= 1
+        /\ answers[op] > 0 => state[op] = "completed"
 
 (* Action property *)
 
@@ -643,7 +808,8 @@ NothingExpiresAfterShutdown ==
 -----------------------------------------------------------------------------
 (* Liveness *)
 
-WatchesEnd == \A w \in Watchers : pc[w] \notin {"TestOpen", "Refused"} ~> pc[w] = "Done"
+WatchesEnd ==
+    \A w \in Watchers : pc[w] \notin {"TestOpen", "Refused"} ~> pc[w] \in {"Done", "Raised"}
 
 ChecksEnd == \A c \in Triggers : pc[c] # "MakeTrue" ~> pc[c] = "Done"
 

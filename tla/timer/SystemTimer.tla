@@ -3,7 +3,7 @@
 (* The timer of the broker: adders, cancellers, threads that advance it, a *)
 (* thread that closes it, and a clock that goes on by itself.              *)
 (*                                                                         *)
-(* Source.       standard 1.1 - 1.9, 1.16, 1.18.                           *)
+(* Source.       standard 1.1 - 1.9, 1.16, 1.18, 6.2.3, 6.2.4.             *)
 (* Abstraction.  A bucket is a key and a sequence of tasks; what its list  *)
 (*               is made of is in EntryMigration.  The delay queue is a    *)
 (*               heap as Java and Python have it: an element stays where   *)
@@ -30,11 +30,18 @@
 (*               (B. Brandenburg and J. Anderson, Real-Time Systems 2010). *)
 (*               "writers": readers wait as long as a writer waits.        *)
 (*               "none": whoever comes takes what is free, as in Kafka.    *)
+(* Refusals.     With Refusing = TRUE each call of the executor's submit   *)
+(*               may raise.  The task was claimed before: it is claimed,   *)
+(*               refused and bound again in two steps, and a cancel in     *)
+(*               between comes in vain.  A flush links the task at the     *)
+(*               head of its bucket again, tested and linked in two steps, *)
+(*               and puts the bucket before all others with its key.       *)
 (* Fairness.     With phases weak for adders: a reader that queues is let  *)
 (*               in after one writer.  Strong for advancers and closers,   *)
 (*               since writers may overtake each other: the lock does not  *)
 (*               say which of them is next, but passes nobody over for     *)
-(*               ever.  Without phases strong for adders, too.             *)
+(*               ever.  Without phases strong for adders, too.  An         *)
+(*               executor that is asked again and again takes the task.    *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets, Sequences
 
@@ -52,6 +59,7 @@ CONSTANTS
     Closers,        \* threads that close the timer
     PollUnderLock,  \* which design: see above
     LockOrder,      \* which lock: see above
+    Refusing,       \* whether the executor may refuse a task: see above
     Reach,          \* for the refinement: the delays that there can be, counted from the binding
     None            \* nobody, nothing
 
@@ -63,6 +71,7 @@ ASSUME Restless \subseteq Adders
 ASSUME Victim \in [Cancellers -> Tasks]
 ASSUME PollUnderLock \in BOOLEAN
 ASSUME LockOrder \in {"none", "writers", "phases"}
+ASSUME Refusing \in BOOLEAN
 
 VARIABLES
     now,        \* what the clock shows, in milliseconds
@@ -93,10 +102,13 @@ vars == <<now, wheel, queue, lock, closed, executor, tasks, pc, registers>>
 Threads == Adders \cup Cancellers \cup Advancers \cup Closers
 Workers == Adders \cup Advancers
 
-\* "rejected": handed to an executor that had been shut.
-States == {"idle", "waiting", "submitted", "cancelled", "rejected"}
+\* "rejected": handed to an executor that had been shut.  Where the executor may refuse: "claimed"
+\* is a task that it has refused and that nobody has bound again, "refused" one that waits for the
+\* next advance since then, "withdrawn" one whose add has raised.
+States ==
+    {"idle", "waiting", "submitted", "cancelled", "rejected", "claimed", "refused", "withdrawn"}
 
-Waiting(k) == state[k] = "waiting"
+Waiting(k) == state[k] \in {"waiting", "refused"}
 
 Go(t, label) == pc' = [pc EXCEPT ![t] = label]
 
@@ -171,8 +183,15 @@ Before(x, y) ==
 Enqueue(x) ==
     SelectSeq(queue, LAMBDA y : ~Before(x, y)) \o <<x>> \o SelectSeq(queue, LAMBDA y : Before(x, y))
 
-\* The places in the queue that may be the head.
-Heads == {i \in DOMAIN queue : queue[i].key = queue[1].key}
+\* The place in the queue of a bucket whose first task was refused.
+IsBehindARefusal(i) ==
+    LET content == Content(queue[i].bucket) IN content # <<>> /\ state[Head(content)] = "refused"
+
+\* The places in the queue that may be the head: a bucket whose task was refused goes first.
+Heads ==
+    LET first == {i \in DOMAIN queue : queue[i].key = queue[1].key}
+        refused == {i \in first : IsBehindARefusal(i)}
+    IN  IF refused = {} THEN first ELSE refused
 
 IsDue(i) == Key(queue[i].bucket) <= now
 
@@ -380,11 +399,69 @@ Submit(t) ==
                    into, polled, owed>>
 
 -----------------------------------------------------------------------------
+(* The executor refuses a task (6.2.3, 6.2.4) *)
+
+\* submit() raises after the task was claimed.
+RefuseTask(t) ==
+    LET k == hand[t] IN
+    /\ Refusing
+    /\ pc[t] = "Submit"
+    /\ Waiting(k)
+    /\ state' = [state EXCEPT ![k] = "claimed"]
+    /\ Go(t, "TakeBack")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, deadline, returned, registers>>
+
+\* The task is bound to its entry again; an adder goes on to raise, a flush to put it back.
+TakeBack(t) ==
+    LET k == hand[t] IN
+    /\ pc[t] = "TakeBack"
+    /\ state' = [state EXCEPT ![k] = IF t \in Adders THEN "waiting" ELSE "refused"]
+    /\ Go(t, IF t \in Adders THEN "Withdraw" ELSE "TestBack")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, deadline, returned, registers>>
+
+\* An add that raises leaves nothing in the timer, and nobody owes it anything.
+Withdraw(a) ==
+    LET k == hand[a] IN
+    /\ pc[a] = "Withdraw"
+    /\ state' = [state EXCEPT ![k] = IF Waiting(k) THEN "withdrawn" ELSE @]
+    /\ wheel' = Without(wheel, k)
+    /\ PutDown(a)
+    /\ UNCHANGED <<now, queue, lock, closed, executor, deadline, returned, step, reading, into,
+                   polled, owed>>
+
+\* Under the bucket's monitor; a cancel may still come before the task is linked.
+TestBack(v) ==
+    LET k == hand[v] IN
+    /\ pc[v] = "TestBack"
+    /\ Go(v, IF Waiting(k) THEN "LinkBack" ELSE "Requeue")
+    /\ hand' = IF Waiting(k) THEN hand ELSE [hand EXCEPT ![v] = None]
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, step, reading, into, polled,
+                   owed>>
+
+LinkBack(v) ==
+    /\ pc[v] = "LinkBack"
+    /\ wheel' = WithTasks(wheel, polled[v], <<hand[v]>> \o Content(polled[v]))
+    /\ hand' = [hand EXCEPT ![v] = None]
+    /\ Go(v, "Requeue")
+    /\ UNCHANGED <<now, queue, lock, closed, executor, tasks, step, reading, into, polled, owed>>
+
+\* The bucket keeps its key.  An advance that raises owes nothing more: the next one does.
+Requeue(v) ==
+    /\ pc[v] = "Requeue"
+    /\ queue' = Enqueue([bucket |-> polled[v], key |-> Key(polled[v])])
+    /\ polled' = [polled EXCEPT ![v] = None]
+    /\ owed' = [owed EXCEPT ![v] = {}]
+    /\ Go(v, "UnlockWrite")
+    /\ UNCHANGED <<now, wheel, lock, closed, executor, tasks, step, reading, hand, into>>
+
+-----------------------------------------------------------------------------
 (* TimerTask.cancel (1.10) *)
 
 \* Somebody flushes b and holds its monitor.
 IsFlushed(b) == \E v \in Advancers :
-    polled[v] = b /\ pc[v] \in {"FlushEntry", "Insert", "Link", "SetExpiration", "Offer", "Submit"}
+    /\ polled[v] = b
+    /\ pc[v] \in {"FlushEntry", "Insert", "Link", "SetExpiration", "Offer", "Submit", "TakeBack",
+                  "TestBack", "LinkBack"}
 
 \* Out of whichever bucket holds it; from none if it is on its way into one.
 CancelRemove(c) ==
@@ -533,14 +610,18 @@ Shutdown(c) ==
 
 -----------------------------------------------------------------------------
 
-PutStep(t) == Insert(t) \/ Link(t) \/ SetExpiration(t) \/ Offer(t) \/ Submit(t)
+PutStep(t) ==
+    \/ Insert(t) \/ Link(t) \/ SetExpiration(t) \/ Offer(t) \/ Submit(t)
+    \/ RefuseTask(t) \/ TakeBack(t)
 
-AddStep(a) == Refuse(a) \/ ReadClock(a) \/ Bind(a) \/ UnlockRead(a) \/ PutStep(a)
+AddStep(a) ==
+    Refuse(a) \/ ReadClock(a) \/ Bind(a) \/ UnlockRead(a) \/ PutStep(a) \/ Withdraw(a)
 
 AdvanceStep(v) ==
     \/ StartAdvance(v) \/ AwaitDue(v) \/ PollOutside(v) \/ TimeOut(v)
     \/ Poll(v) \/ PollNothing(v) \/ AdvanceClock(v)
     \/ FlushLock(v) \/ FlushEntry(v) \/ FlushEnd(v) \/ PutStep(v) \/ UnlockWrite(v)
+    \/ TestBack(v) \/ LinkBack(v) \/ Requeue(v)
 
 CloseStep(c) == CloseUnlock(c) \/ Shutdown(c)
 
@@ -570,7 +651,9 @@ Fairness ==
     /\ \A a \in Adders :
         /\ LockOrder = "phases" => WF_vars(Adder(a))
         /\ LockOrder # "phases" => SF_vars(Adder(a))
-    /\ \A v \in Advancers : SF_vars(Advancer(v))
+    /\ \A v \in Advancers :
+        /\ SF_vars(Advancer(v))
+        /\ Refusing => SF_vars(Submit(v))
     /\ \A c \in Closers : SF_vars(Closer(c))
 
 Spec == Init /\ [][Next]_vars /\ Fairness
@@ -592,7 +675,7 @@ Labels ==
     {"LockRead", "Refuse", "ReadClock", "Bind", "Insert", "Link", "SetExpiration", "Offer",
      "Submit", "UnlockRead", "CancelRemove", "CancelUnbind", "Idle", "AwaitDue", "LockWrite",
      "Poll", "AdvanceClock", "FlushLock", "FlushEntry", "UnlockWrite", "CloseLock", "CloseUnlock",
-     "Shutdown", "Done"}
+     "Shutdown", "TakeBack", "Withdraw", "TestBack", "LinkBack", "Requeue", "Done"}
 
 BucketType == [key : Int, tasks : Seq(Tasks)]
 LevelType == [clock : Int, buckets : [0..(WheelSize - 1) -> BucketType]]
@@ -680,7 +763,8 @@ WhatIsAddedCanBeOwed ==
     \A k \in Tasks : Waiting(k) =>
         \/ k \in returned
         \/ \E a \in Adders : Program[a][step[a]] = k
-            /\ pc[a] \in {"Insert", "Link", "SetExpiration", "Offer", "Submit", "UnlockRead"}
+            /\ pc[a] \in {"Insert", "Link", "SetExpiration", "Offer", "Submit", "Withdraw",
+                          "UnlockRead"}
 
 DeadlineIsTheDelayFromTheCall ==
     \A k \in Tasks : Waiting(k) => deadline[k] \in Delay[k]..(now + Delay[k])
@@ -700,6 +784,40 @@ CallsLeaveNothingBehind ==
     /\ \A v \in Advancers : pc[v] \in {"Idle", "AwaitDue", "Poll", "UnlockWrite", "Done"} =>
         polled[v] = None /\ hand[v] = None /\ into[v] = None
 
+(* What holds whatever the executor refuses (6.2.3, 6.2.4) *)
+
+\* Somebody who cancels has taken k out of its bucket, or it is on its way back there.
+IsOnItsWay(k) == BeingCancelled(k) \/ \E t \in Workers : hand[t] = k
+
+\* A refused task is the first of a bucket that the next advance finds.
+ARefusedTaskStays ==
+    \A k \in Tasks :
+        state[k] = "refused" /\ ~IsOnItsWay(k) =>
+            \E b \in AllBuckets :
+                /\ Content(b) # <<>>
+                /\ Head(Content(b)) = k
+                /\ IsAtWork(b) \/ \E i \in DOMAIN queue : queue[i].bucket = b
+
+\* Nothing is submitted by an advance before the task that the one before could not submit.
+TheNextAdvanceBeginsWithTheRefused ==
+    \A v \in Advancers :
+        pc[v] = "Submit" /\ Waiting(hand[v]) =>
+            \A k \in Tasks \ {hand[v]} : state[k] = "refused" => BeingCancelled(k)
+
+\* What is claimed has been refused to whoever holds it, for a moment.
+AClaimedTaskIsTakenBack ==
+    \A k \in Tasks : state[k] = "claimed" => \E t \in Workers : hand[t] = k /\ pc[t] = "TakeBack"
+
+ARefusedAddLeavesNothing ==
+    \A k \in Tasks : state[k] = "withdrawn" =>
+        /\ \A b \in AllBuckets : k \notin Range(Content(b))
+        /\ \A t \in Workers : hand[t] # k
+
+\* A task that waits is in a bucket, or in the hands of somebody.
+NoTaskIsLost ==
+    \A k \in Tasks : Waiting(k) =>
+        IsOnItsWay(k) \/ \E b \in AllBuckets : k \in Range(Content(b))
+
 (* Action properties *)
 
 WheelClockNeverGoesBack == [][\A l \in DOMAIN wheel : wheel'[l].clock >= wheel[l].clock]_vars
@@ -715,7 +833,7 @@ WhoeverQueuesHasToWait ==
     [][\A t \in queued' \ queued : IF t \in Adders THEN ~MayRead(t) ELSE ~MayWrite(t)]_vars
 
 NothingIsAddedAfterClose ==
-    [][\A k \in Tasks : closed /\ ~Waiting(k) => state'[k] = state[k]]_vars
+    [][\A k \in Tasks : closed /\ ~Waiting(k) /\ state[k] # "claimed" => state'[k] = state[k]]_vars
 
 \* What was added before an advance began, and is due by then, is owed (1.6).
 AnAdvanceOwesWhatIsDue ==
@@ -733,6 +851,10 @@ CloseEnds == \A c \in Closers : <>(pc[c] = "Done")
 
 EveryTaskIsSubmittedOrCancelled == \A k \in Tasks : Waiting(k) ~> ~Waiting(k) \/ closed
 
+\* What was refused runs, unless it is cancelled, if the executor takes it one day (6.2.4).
+WhatWasRefusedIsSubmitted ==
+    \A k \in Tasks : state[k] = "refused" ~> state[k] \in {"submitted", "cancelled"} \/ closed
+
 \* close() ends the loop of a reaper.
 AdvancersEndAfterClose == \A v \in Advancers : closed ~> pc[v] = "Done"
 
@@ -745,11 +867,18 @@ AddsOf(k) ==
         /\ \/ i < step[a]
            \/ i = step[a] /\ pc[a] \notin {"LockRead", "Refuse", "ReadClock", "Bind"}})
 
+\* A task that was claimed and refused waits, and an add that raises ends as a cancel does.
+IsInTheTimer(k) == Waiting(k) \/ state[k] = "claimed"
+
 AbstractTimer == INSTANCE Timer WITH
     Delays <- Reach,
-    due <- [k \in Tasks |-> IF Waiting(k) THEN Due(k) ELSE 0],
+    state <- [k \in Tasks |->
+        IF IsInTheTimer(k)
+        THEN "waiting"
+        ELSE IF state[k] = "withdrawn" THEN "cancelled" ELSE state[k]],
+    due <- [k \in Tasks |-> IF IsInTheTimer(k) THEN Due(k) ELSE 0],
     adds <- [k \in Tasks |-> AddsOf(k)],
-    outcomes <- [k \in Tasks |-> AddsOf(k) - (IF Waiting(k) THEN 1 ELSE 0)]
+    outcomes <- [k \in Tasks |-> AddsOf(k) - (IF IsInTheTimer(k) THEN 1 ELSE 0)]
 
 \* Without the abstract timer's promise to go on, which ends when the timer is closed.
 RefinesTimer == AbstractTimer!Init /\ [][AbstractTimer!Next]_(AbstractTimer!vars)

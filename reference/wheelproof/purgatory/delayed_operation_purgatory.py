@@ -106,7 +106,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         one that cannot be hashed, PurgatoryClosedError after `shutdown`, and whatever the
         predicate, `on_complete` or the timer raise; an operation that was watched by then is given
         up and unwatched.
-        TLA+: TestOpen, Watch, AddToTimer, TimeoutStarted and Count of Purgatory.
+        TLA+: TestOpen, Watch, AddToTimer, TimeoutStarted, Count and EndRaising of Purgatory.
         """
         keys = _distinct(watch_keys)
         self._require_open()
@@ -247,6 +247,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         """Undo a call that ends in an error: it may leave nothing half done (standard 6.4).
 
         Seam: known bug left-at-error replaces this.
+        TLA+: GiveUp, UnwatchFetch, UnwatchRemove, UnwatchTestEmpty and UnwatchKey of Purgatory.
         """
         if watched:
             operation.force_cancel()

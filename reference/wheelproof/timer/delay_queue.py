@@ -50,10 +50,15 @@ class DelayQueue:
                 self._available.notify_all()
 
     def offer_unless_queued(self, bucket: TimerTaskList) -> None:
-        """Put `bucket` into the queue if a signal ended an `offer` or what came after a `poll`."""
+        """Put `bucket` before all that have its expiration; nothing changes if it is there.
+
+        For what a signal or an executor has ended, an `offer` or what came after a `poll`: the next
+        advance begins where the last one did (standard 6.2.4). TLA+: Requeue of SystemTimer.
+        """
         with self._lock:
             if bucket not in self._heap:
-                heapq.heappush(self._heap, bucket)
+                # A heap keeps no order among equals, so it is sorted, which makes it a heap, too.
+                self._heap[:] = sorted([bucket, *self._heap])
             self._available.notify_all()
 
     def poll(self) -> TimerTaskList | None:

@@ -107,7 +107,7 @@ class SystemTimer(Timer):
         Raises TimerClosedError after `close`, and what the executor's `submit` raises; then the
         task is not in the timer.
         TLA+: LockRead, QueueForRead, Refuse, ReadClock, Bind, Insert, Link, SetExpiration,
-        Offer and UnlockRead of SystemTimer; Add and SubmitAtOnce of TimingWheel.
+        Offer, Withdraw and UnlockRead of SystemTimer; Add and SubmitAtOnce of TimingWheel.
         """
         with self._lock.read:
             self._require_open()
@@ -162,7 +162,8 @@ class SystemTimer(Timer):
         """Put an entry into the wheel, or submit its task if that is due.
 
         Seam: known bugs KAFKA-2226/no-cancelled-test and test-then-submit replace this.
-        TLA+: Insert and Submit of SystemTimer; TestCancelled and Submit of EntryMigration.
+        TLA+: Insert, Submit and RefuseTask of SystemTimer; TestCancelled and Submit of
+        EntryMigration.
         """
         if not self._timing_wheel.add(entry) and entry.timer_task.claim(entry):
             try:

@@ -93,7 +93,10 @@ class TimerTask(ABC):
         return self._entry.compare_and_set(entry, None)
 
     def take_back(self, entry: "TimerTaskEntry") -> None:
-        """Bind the task to `entry` again, since it was not submitted, unless a later add has."""
+        """Bind the task to `entry` again, since it was not submitted, unless a later add has.
+
+        TLA+: TakeBack of SystemTimer.
+        """
         self._entry.compare_and_set(None, entry)
 
 

@@ -118,7 +118,10 @@ class TimerTaskList:
             self._expiration.set(IDLE)
 
     def _take_back(self, entry: TimerTaskEntry) -> None:
-        """Make `entry` the head again, unless it is cancelled or has found its place."""
+        """Make `entry` the head again, unless it is cancelled or has found its place.
+
+        TLA+: TestBack and LinkBack of SystemTimer.
+        """
         with entry.monitor:
             if entry.list.get() is None and not entry.cancelled():
                 self._link(entry, self._root.next)

@@ -126,3 +126,20 @@ def test_rule_1_6_what_was_refused_keeps_its_place_in_the_order() -> None:
     assert bench.run_submitted() == ["a"]
     assert bench.timer.size() == 2
     assert bench.advance() == ["b", "c"]
+
+
+def test_rule_6_2_4_the_next_advance_begins_with_what_was_refused() -> None:
+    executor = _Executor()
+    bench = Bench(executor=executor)
+    bench.add("above", 20)
+    bench.add("before", 5)
+    bench.clock.advance_to(5)
+    assert bench.advance() == ["before"]
+    # Due at the same time, and in a bucket of its own with the same expiration.
+    bench.add("below", 15)
+    bench.clock.advance_to(20)
+    executor.refusals = [True]
+    with pytest.raises(RejectedExecutionError, match="refused"):
+        bench.timer.advance_clock(NO_WAIT)
+    assert bench.run_submitted() == []
+    assert bench.advance() == ["above", "below"]

@@ -50,6 +50,31 @@ ForgetTheFailure(t) ==
     /\ Continue(t)
     /\ UNCHANGED <<now, lock, fields, asleep, held, then, deadline, called, asked, interruption>>
 
+\* The reservation is undone, and nobody is told.
+RefundInSilence(t) ==
+    /\ pc[t] = "Refund"
+    /\ Acquire(t)
+    /\ nonPooled' = nonPooled + held[t]
+    /\ held' = [held EXCEPT ![t] = 0]
+    /\ Go(t, "Unlock")
+    /\ UNCHANGED <<now, closed, free, waiters, accumulated, asleep, then, registers, interruption>>
+
+\* What is undone is a byte less than what was reserved.
+RefundABitLess(t) ==
+    /\ pc[t] = "Refund"
+    /\ Acquire(t)
+    /\ nonPooled' = nonPooled + held[t] - 1
+    /\ held' = [held EXCEPT ![t] = 0]
+    /\ UNCHANGED <<closed, free, waiters, accumulated>>
+    /\ SignalFirst(t)
+    /\ UNCHANGED <<now, asleep, then, registers, interruption>>
+
+\* A client that cannot have its memory keeps the reservation, and tries again.
+MakeAgain(t) ==
+    /\ pc[t] = "Refund"
+    /\ Go(t, "Make")
+    /\ UNCHANGED <<now, lock, fields, asleep, held, then, registers, interruption>>
+
 \* The lock keeps nobody out.
 AcquireAnyway(t) == lock' = t
 

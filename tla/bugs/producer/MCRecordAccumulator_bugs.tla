@@ -284,4 +284,19 @@ AllocateAnyway(a) ==
 
 \* A batch that may linger is sent at once.
 ReadyAtOnce(p) == HasWork(p)
+
+\* An append that raises does not give its buffer back.
+AppendRaisesWithTheBuffer(a) ==
+    /\ pc[a] = "AppendNew"
+    /\ Go(a, "EndAppend")
+    /\ buffer' = [buffer EXCEPT ![a] = None]
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, taken, awaited, sender, work, drain, history>>
+
+\* An append that raises stays counted as one under way.
+AllocateRaisesAndStays(a) ==
+    /\ pc[a] = "Allocate"
+    /\ Go(a, "Done")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, awaited, sender, work, drain, history>>
 =============================================================================

@@ -197,4 +197,66 @@ TriggerForNothing(c) ==
     /\ pc[c] = "MakeTrue"
     /\ Go(c, "FetchWatchers")
     /\ UNCHANGED <<shared, world, registers, ender>>
+
+\* Kafka's: a trigger ends at the operation that raises.
+StopAtTheError(t) ==
+    /\ pc[t] = "UnlockAndRaise"
+    /\ lock' = [lock EXCEPT ![at[t]] = None]
+    /\ IF t \in Triggers
+       THEN WalkOver(t, <<>>)
+       ELSE /\ Go(t, IF t \in Timers THEN "Claim" ELSE "GiveUp")
+            /\ UNCHANGED <<at, todo, mine>>
+    /\ UNCHANGED <<watchersOf, made, content, state, timer, started, estimated, closed, world,
+                   list, next, lists, doomed, reading, live, ender>>
+
+\* Kafka's: what raises stays in its lists.
+LeaveAtTheError(t) ==
+    /\ pc[t] = "UnlockAndRaise"
+    /\ lock' = [lock EXCEPT ![at[t]] = None]
+    /\ IF t \in Triggers
+       THEN WalkOn(t)
+       ELSE /\ Go(t, IF t \in Timers THEN "Claim" ELSE "EndRaising")
+            /\ UNCHANGED <<at, todo, mine>>
+    /\ UNCHANGED <<watchersOf, made, content, state, timer, started, estimated, closed, world,
+                   list, next, lists, doomed, reading, live, ender>>
+
+\* Whoever raises keeps the operation's lock.
+RaiseUnderTheLock(t) ==
+    /\ pc[t] = "UnlockAndRaise"
+    /\ IF t \in Triggers
+       THEN WalkOn(t)
+       ELSE /\ Go(t, IF t \in Timers THEN "Claim" ELSE "EndRaising")
+            /\ UNCHANGED <<at, todo, mine>>
+    /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, live, ender>>
+
+\* A watch that raises takes the operation out of its lists, and leaves it pending.
+GiveNothingUp(w) ==
+    /\ pc[w] = "GiveUp"
+    /\ Go(w, "UnwatchFetch")
+    /\ UNCHANGED <<shared, world, registers, ender>>
+
+\* An operation that the timer refuses goes on to wait, without a time-out.
+StayWithoutATimeout(w) ==
+    /\ pc[w] = "AddToTimer"
+    /\ at[w] \in Raising
+    /\ Go(w, "Count")
+    /\ UNCHANGED <<shared, world, registers, ender>>
+
+\* An operation whose callback raises is pending again.
+OnCompleteRaisesInVain(t) ==
+    LET op == at[t] IN
+    /\ pc[t] = "OnComplete"
+    /\ op \in Raising
+    /\ answers' = [answers EXCEPT ![op] = @ + 1]
+    /\ state' = [state EXCEPT ![op] = "pending"]
+    /\ Go(t, IF lock[op] = t THEN "UnlockAndRaise" ELSE "Claim")
+    /\ UNCHANGED <<watchersOf, made, content, lock, timer, started, estimated, closed, holds,
+                   expirations, registers, ender>>
+
+\* What a callback raises ends the thread that expires.
+EndTheTimer(e) ==
+    /\ pc[e] = "OnExpiration"
+    /\ at[e] \in Raising
+    /\ Go(e, "Done")
+    /\ UNCHANGED <<shared, world, registers, ender>>
 =============================================================================

@@ -225,4 +225,64 @@ OweNothing(v) ==
     /\ pc[v] = "Idle"
     /\ Go(v, "AwaitDue")
     /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, registers>>
+
+\* Nobody binds the task again that was claimed and refused.
+ForgetTheRefused(t) ==
+    /\ pc[t] = "TakeBack"
+    /\ Go(t, IF t \in Adders THEN "Withdraw" ELSE "TestBack")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, registers>>
+
+\* The flush that could not submit a task does not link it again.
+LinkNothingBack(v) ==
+    /\ pc[v] = "LinkBack"
+    /\ hand' = [hand EXCEPT ![v] = None]
+    /\ Go(v, "Requeue")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, step, reading, into, polled,
+                   owed>>
+
+\* It links the task behind the others.
+LinkBackLast(v) ==
+    /\ pc[v] = "LinkBack"
+    /\ wheel' = WithTasks(wheel, polled[v], Append(Content(polled[v]), hand[v]))
+    /\ hand' = [hand EXCEPT ![v] = None]
+    /\ Go(v, "Requeue")
+    /\ UNCHANGED <<now, queue, lock, closed, executor, tasks, step, reading, into, polled, owed>>
+
+\* Kafka's: the bucket was taken from the queue, and stays outside.
+LeaveOutside(v) ==
+    /\ pc[v] = "Requeue"
+    /\ polled' = [polled EXCEPT ![v] = None]
+    /\ owed' = [owed EXCEPT ![v] = {}]
+    /\ Go(v, "UnlockWrite")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, step, reading, hand, into>>
+
+\* The bucket goes back among those with its key, in any order.
+AnyOfTheFirst == {i \in DOMAIN queue : queue[i].key = queue[1].key}
+
+\* The executor raises after it has taken the task (6.8.5 leaves that to the executor).
+SubmitAndRefuse(t) ==
+    LET k == hand[t] IN
+    /\ Refusing
+    /\ pc[t] = "Submit"
+    /\ Waiting(k)
+    /\ state' = [state EXCEPT ![k] = "submitted"]
+    /\ Go(t, "TakeBack")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, deadline, returned, registers>>
+
+\* An add that raises leaves its task bound, though no bucket has it.
+LeaveItBound(a) ==
+    /\ pc[a] = "Withdraw"
+    /\ PutDown(a)
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, step, reading, into, polled,
+                   owed>>
+
+\* An add that is refused puts its task into the bucket at hand.
+WithdrawIntoABucket(a) ==
+    LET k == hand[a] IN
+    /\ pc[a] = "Withdraw"
+    /\ state' = [state EXCEPT ![k] = "withdrawn"]
+    /\ wheel' = WithTasks(wheel, BucketFor(deadline[k], 0), <<k>>)
+    /\ PutDown(a)
+    /\ UNCHANGED <<now, queue, lock, closed, executor, deadline, returned, step, reading, into,
+                   polled, owed>>
 =============================================================================

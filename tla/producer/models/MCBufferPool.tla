@@ -55,6 +55,10 @@ WitnessInterruptedWithPart ==
 
 WitnessRefundWithWaiter == ~\E t \in Clients : pc[t] = "Refund" /\ waiters # <<>>
 
+\* Two reservations come to nothing at once.
+WitnessTwoFail ==
+    ~\E t, u \in Clients : t # u /\ pc[t] = "Refund" /\ pc[u] = "Refund"
+
 WitnessClosedUnderTwo == ~(closed /\ Len(waiters) = 2)
 
 \* A signal finds nobody, since its client is awake.

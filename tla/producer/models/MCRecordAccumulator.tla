@@ -49,5 +49,9 @@ WitnessYoungerFirst == \A p \in AllPartitions : queue[p] = <<>> \/ ExpiresNext(H
 
 WitnessChildAborted == \A b \in Numbers : batch[b].final = "aborted" => Len(Place(b)) = 1
 
+\* An append raises that has got its memory.
+WitnessRaisesWithMemory ==
+    ~\E a \in Unlucky : pc[a] = "GiveBack" /\ ~taken[a] /\ ~closed
+
 WitnessPassedOver == \A p \in AllPartitions : passedOver[p] = 0
 =============================================================================

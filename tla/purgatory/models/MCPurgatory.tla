@@ -50,5 +50,16 @@ WitnessCancelledWhileWatched ==
 
 WitnessPurged == ~\E p \in Purgers : pc[p] = "PurgeRemove" /\ doomed[p] # <<>>
 
+\* Rule 6.4.2: the last test raises, or the timer, while a trigger may find the operation.
+WitnessRaisesWhileWatched == ~\E w \in Watchers : pc[w] = "UnlockAndRaise" /\ next[w] > 1
+WitnessRefusedByTheTimer ==
+    ~\E w \in Watchers : pc[w] = "GiveUp" /\ lock[at[w]] = None /\ ~Done(at[w])
+
+\* Rule 6.4.4: a callback raises, and its operation is completed.
+WitnessCallbackRaises == ~\E t \in Threads : pc[t] = "UnlockAndRaise" /\ Done(at[t])
+
+\* Rule 6.4.3: an operation raises, and another one comes behind it.
+WitnessRaisesBeforeAnother ==
+    ~\E c \in Triggers : pc[c] = "UnlockAndRaise" /\ Len(todo[c]) > 1
 
 =============================================================================

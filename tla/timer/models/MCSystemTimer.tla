@@ -13,10 +13,11 @@ MCLater(time) ==
 
 MCReach == -4..6
 
-\* With two buckets a level and no lag, k1 and k2 lie on level 0, k3 on level 1, k5 on level 2.
+\* With two buckets a level and no lag, k1 and k2 lie on level 0, k3 and k4 on level 1, k5 on level 2.
 MCDelay ==
     [k \in Tasks |->
-        CASE k = "k0" -> 0 [] k = "k1" -> 1 [] k = "k2" -> 1 [] k = "k3" -> 3 [] k = "k5" -> 4]
+        CASE k = "k0" -> 0 [] k = "k1" -> 1 [] k = "k2" -> 1 [] k = "k3" -> 3 [] k = "k4" -> 2
+          [] k = "k5" -> 4]
 
 MCVictim == [c \in Cancellers |-> IF c = "c1" THEN "k1" ELSE "k3"]
 
@@ -27,6 +28,8 @@ P_same_bucket == [a \in Adders |-> IF a = "a1" THEN <<"k1">> ELSE <<"k2">>]
 P_two_levels == [a \in Adders |-> IF a = "a1" THEN <<"k1">> ELSE <<"k3">>]
 P_three_levels == [a \in Adders |-> <<"k5", "k3", "k0">>]
 P_three_tasks == [a \in Adders |-> IF a = "a1" THEN <<"k1", "k2">> ELSE <<"k3">>]
+P_due_and_later == [a \in Adders |-> <<"k0", "k1">>]
+P_same_key == [a \in Adders |-> <<"k1", "k4", "k2">>]
 P_again == [a \in Adders |-> <<"k3", "k1", "k3">>]
 
 -----------------------------------------------------------------------------
@@ -79,6 +82,25 @@ WitnessReplaced ==
 
 \* Rule 1.16: what waits when the timer is closed never runs.
 WitnessLeftBehind == ~(executor = "shut" /\ \E k \in Tasks : Waiting(k))
+
+\* Rule 6.2.4: another task is due behind the one that was refused.
+WitnessRefusedBeforeAnother ==
+    ~\E b \in AllBuckets : Len(Content(b)) > 1 /\ state[Head(Content(b))] = "refused"
+
+\* A cancel comes too late for a task that is refused; a task is cancelled that was refused.
+WitnessCancelOfAClaimedTask ==
+    ~\E c \in Cancellers : pc[c] = "CancelRemove" /\ state[Victim[c]] = "claimed"
+WitnessRefusedIsCancelled ==
+    ~\E c \in Cancellers : pc[c] = "CancelUnbind" /\ state[Victim[c]] = "refused"
+
+\* Cancelled between test and link: a leftover.
+WitnessLinkedBackTooLate == ~\E v \in Advancers : pc[v] = "LinkBack" /\ ~Waiting(hand[v])
+
+\* Rule 6.2.4: another bucket has the key of the one whose task was refused.
+WitnessRefusedAmongEquals ==
+    ~\E i, j \in DOMAIN queue : i # j /\ queue[i].key = queue[j].key /\ IsBehindARefusal(i)
+
+WitnessAddRaises == \A k \in Tasks : state[k] # "withdrawn"
 
 -----------------------------------------------------------------------------
 (* Claims about Kafka's design *)

@@ -89,6 +89,7 @@ class Appends:
             "Appenders": frozenset(self.programs),
             "Program": make_function(self.programs.items()),
             "Impatient": frozenset(self.programs),
+            "Unlucky": frozenset(),
             "Flushers": frozenset(),
             "Interrupted": frozenset(),
             "Closers": frozenset({"c"} if self.closes else ()),

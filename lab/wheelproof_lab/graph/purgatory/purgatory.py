@@ -84,6 +84,7 @@ class Visitors:
             "Timers": frozenset(self.timers),
             "Purgers": frozenset(self.purgers),
             "PurgeInterval": self.purge_interval,
+            "Raising": frozenset(),
             "Closers": frozenset(),
             "None": NONE,
         }

@@ -59,6 +59,7 @@ class Cast:
             "Closers": frozenset(self.closers),
             "PollUnderLock": True,
             "LockOrder": "phases",
+            "Refusing": False,
             "Reach": frozenset(),
             "MaxTime": self.max_time_ms,
             "None": NONE,

@@ -44,6 +44,7 @@ def _purgatory() -> Proof:
             "Keys": frozenset({"k1"}),
             "Purgers": frozenset(),
             "PurgeInterval": 0,
+            "Raising": frozenset(),
         },
         fields=written.named("Watchers Triggers Cancellers Timers Closers OperationOf Makes KeyOf"),
         overrides={"KeysOf": "MCKeysOf"},

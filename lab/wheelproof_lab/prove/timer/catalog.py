@@ -141,7 +141,7 @@ def _lateness() -> Proof:
             "TickMs": 1, "WheelSize": 2, "Tasks": frozenset({"k3"}),
             "Program": make_function([("a1", ("k3",))]), "Restless": frozenset(),
             "Closers": frozenset(), "PollUnderLock": True, "LockOrder": "none",
-            "Reach": frozenset(), "MaxTime": 1,
+            "Refusing": False, "Reach": frozenset(), "MaxTime": 1,
         },
         overrides={"Delay": "MCDelay", "Later": "MCLater"},
         fields=written.named("Adders Cancellers Advancers Victim"),
