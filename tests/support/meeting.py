@@ -1,43 +1,51 @@
 """The threads of a burst in one fixed order, so that a race does not depend on how they run.
 
-The first thread goes up to the place of the race, or to the end of its first call if that does not
-come there. Then the others run, one after the other. Then the first thread goes on.
+The first thread runs up to the place of the race, or to its end if it does not come there. Then the
+others run, one after the other. Then the first thread goes on.
 """
 
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import partial
 
-_FIRST = "burst-0"
-_OTHERS = ("burst-1", "burst-2")
+from wheelproof_spec.fuzz.burst import run_burst
 
-
-class Meeting:
-    """Put `call` around each call of an implementation, and `race` at the place of the race."""
-
-    def __init__(self) -> None:
-        self._reached = threading.Event()
-
-    @contextmanager
-    def call(self) -> Generator[None]:
-        """Wait for the turn of this thread; the first thread has its turn at once."""
-        name = threading.current_thread().name
-        if name in _OTHERS:
-            self._reached.wait()
-            _join(_OTHERS[: _OTHERS.index(name)])
-        elif name != _FIRST:
-            self._reached.clear()
-        yield
-        self.race()
-
-    def race(self) -> None:
-        """Let all others run, if this is the first thread and they have not run yet."""
-        if threading.current_thread().name == _FIRST and not self._reached.is_set():
-            self._reached.set()
-            _join(_OTHERS)
+_FIRST, *_OTHERS = (f"burst-{number}" for number in range(4))
+_Program = Sequence[Callable[[], object]]
+_reached = threading.Event()
 
 
-def _join(names: tuple[str, ...]) -> None:
+def run_in_order(programs: Sequence[_Program], of: str) -> Sequence[object]:
+    """Do what `run_burst` does, in the order of this module."""
+    _reached.clear()
+    first, *others = programs
+    turns = [partial(_other, name, own) for name, own in zip(_OTHERS, others, strict=False)]
+    return run_burst([[partial(_first, first)], *([turn] for turn in turns)], of)
+
+
+def race() -> None:
+    """Let all others run, if this is the first thread and they have not run yet."""
+    if threading.current_thread().name == _FIRST and not _reached.is_set():
+        _reached.set()
+        _join(_OTHERS)
+
+
+def _first(program: _Program) -> None:
+    try:
+        for call in program:
+            call()
+    finally:
+        race()
+
+
+def _other(name: str, program: _Program) -> None:
+    _reached.wait()
+    _join(_OTHERS[: _OTHERS.index(name)])
+    for call in program:
+        call()
+
+
+def _join(names: Sequence[str]) -> None:
     for thread in threading.enumerate():
         if thread.name in names:
             thread.join()

@@ -11,13 +11,8 @@ from wheelproof_spec.base.needs import missing_package
 
 try:
     from wheelproof_spec.testing.buffer_pool import BufferPoolMachine, BufferPoolTests
-    from wheelproof_spec.testing.purgatory import (
-        Force,
-        HandIn,
-        PurgatoryMachine,
-        PurgatoryTests,
-        Trigger,
-    )
+    from wheelproof_spec.testing.purgatory import PurgatoryMachine, PurgatoryTests
+    from wheelproof_spec.testing.purgatory_programs import Force, HandIn, Trigger
     from wheelproof_spec.testing.python_pool import Buffer, MakePool, PythonPool
     from wheelproof_spec.testing.python_purgatory import (
         MakePurgatory,

@@ -28,9 +28,9 @@ Purgatory.TriggerCompletes
 '''
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import chain, count
+from itertools import count
 from typing import ClassVar, NoReturn
 
 from hypothesis import strategies as st
@@ -62,6 +62,21 @@ from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.components.purgatory.orders import ORDERS
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.testing.purgatory_programs import (
+    ENDING_CALLS,
+    FIRST_CALLS,
+    HOLDS,
+    KEYS,
+    LONGEST_MS,
+    MS,
+    SOME_KEYS,
+    Force,
+    HandIn,
+    Program,
+    ProgramCall,
+    Trigger,
+    programs,
+)
 from wheelproof_spec.testing.python_purgatory import (
     OPTIONAL,
     MakePurgatory,
@@ -78,62 +93,8 @@ from wheelproof_spec.testing.running import (
 
 _TITLE = DEFINITION.title()
 _WHAT = "purgatory"
-_KEYS = "xy"
-_LONGEST_MS = 30
-_MS = st.integers(0, 4) | st.integers(0, _LONGEST_MS)
-"""Time-outs and jumps in milliseconds; short ones are frequent, so that many operations expire."""
-_SOME_KEYS = st.sampled_from(("x", "xy", "y", "yx"))
-_BACK = st.just(0) | st.integers(0, 3)
-"""Which operation, counted back from the newest: mostly that one, so that threads meet there."""
-_HOLDS = st.sampled_from((False, False, False, True))
 _GAUGES = AskGauges()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandIn:
-    """In `together`: a thread hands in a new operation; `holds` says that it can end at once."""
-
-    delay_ms: int
-    keys: str
-    holds: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trigger:
-    """In `together`: a thread makes a predicate true and tries the first key of the operation.
-
-    `back` counts the waiting operations back from the newest, with those that threads hand in.
-    """
-
-    back: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Force:
-    """In `together`: a thread forces an operation that waited before; see `Trigger` for `back`."""
-
-    back: int
-
-
-ProgramCall = HandIn | Trigger | Force | CheckAndComplete | CancelForKey | AskGauges | AdvanceBy
-Program = tuple[ProgramCall, ...]
-"""What one thread does in `together`."""
-
-
-def _programs(*, advances: bool = False) -> st.SearchStrategy[Program]:
-    hand_ins = st.builds(HandIn, delay_ms=_MS, keys=_SOME_KEYS, holds=_HOLDS)
-    triggers = st.builds(Trigger, back=_BACK)
-    keys = st.just(_KEYS[0]) | st.sampled_from(_KEYS)
-    others = st.one_of(
-        st.builds(Force, back=_BACK),
-        st.builds(CheckAndComplete, key=keys),
-        st.builds(CancelForKey, key=keys),
-        st.just(_GAUGES),
-    )
-    call: st.SearchStrategy[ProgramCall] = hand_ins | triggers | others
-    if advances:
-        call |= st.builds(AdvanceBy, by_ms=_MS)
-    return st.tuples(call) | st.tuples(call, call)
+_BACK = st.integers(0, 3)
 
 
 class PurgatoryMachine(ContractMachine):
@@ -195,14 +156,14 @@ class PurgatoryMachine(ContractMachine):
         self._offered = self._calls.offered
         self.not_offered.update(name for name in OPTIONAL if name not in self._offered)
 
-    @rule(delay_ms=_MS, keys=_SOME_KEYS, holds=_HOLDS)
+    @rule(delay_ms=MS, keys=SOME_KEYS, holds=HOLDS)
     def try_complete_else_watch(self, delay_ms: int, keys: str, holds: bool) -> None:
         """Hand in a new operation; `holds` says that its predicate is true already."""
         self._tell(f"try_complete_else_watch(delay_ms={delay_ms}, keys={keys!r}, holds={holds})")
         for call in self._hand_in(HandIn(delay_ms=delay_ms, keys=keys, holds=holds)):
             self._call(call)
 
-    @rule(delays_ms=st.lists(_MS, min_size=2, max_size=3), keys=_SOME_KEYS)
+    @rule(delays_ms=st.lists(MS, min_size=2, max_size=3), keys=SOME_KEYS)
     def line_up(self, delays_ms: list[int], keys: str) -> None:
         """Hand in some operations that wait for the same keys."""
         self._tell(f"line_up(delays_ms={delays_ms}, keys={keys!r})")
@@ -218,10 +179,19 @@ class PurgatoryMachine(ContractMachine):
         for name in self._waiting()[-last:]:
             self._call(SetCondition(condition=name))
 
-    @rule(key=st.sampled_from(_KEYS))
+    @rule(key=st.sampled_from(KEYS))
     def check_and_complete(self, key: Key) -> None:
         """Try the operations of a key."""
         self._tell(f"check_and_complete(key={key!r})")
+        self._call(CheckAndComplete(key=key))
+
+    @precondition(lambda self: self._oracle.alive())
+    @rule(last=st.integers(1, 3), key=st.sampled_from(KEYS))
+    def trigger(self, last: int, key: Key) -> None:
+        """Make the predicates of the last operations that wait true, then try a key."""
+        self._tell(f"trigger(last={last}, key={key!r})")
+        for name in self._waiting()[-last:]:
+            self._call(SetCondition(condition=name))
         self._call(CheckAndComplete(key=key))
 
     @precondition(lambda self: self._made and "force_complete" in self._offered)
@@ -232,13 +202,13 @@ class PurgatoryMachine(ContractMachine):
         self._call(ForceComplete(operation=_counted_back(self._made, back)))
 
     @precondition(lambda self: "cancel_for_key" in self._offered)
-    @rule(key=st.sampled_from(_KEYS))
+    @rule(key=st.sampled_from(KEYS))
     def cancel_for_key(self, key: Key) -> None:
         """Give the operations of a key up."""
         self._tell(f"cancel_for_key(key={key!r})")
         self._call(CancelForKey(key=key))
 
-    @rule(by_ms=_MS)
+    @rule(by_ms=MS)
     def advance(self, by_ms: int) -> None:
         """Advance the clock."""
         self._tell(f"advance(by_ms={by_ms})")
@@ -246,7 +216,7 @@ class PurgatoryMachine(ContractMachine):
         self._call(Advance(to_ms=self._now_ms))
 
     @precondition(lambda self: self.threads)
-    @rule(first=_programs(advances=True), second=_programs(), third=st.just(()) | _programs())
+    @rule(first=programs(advances=True), second=programs(), third=st.just(()) | programs())
     def together(self, first: Program, second: Program, third: Program) -> None:
         """Let each program run on its own thread, all at once; then let everything end.
 
@@ -254,21 +224,21 @@ class PurgatoryMachine(ContractMachine):
         are tried. So the purgatory is empty, and the oracle goes on with an empty one.
         """
         self._tell(f"together(first={first!r}, second={second!r}, third={third!r})")
-        programs = self._resolved([program for program in (first, second, third) if program])
-        stuck: list[bool] = []
+        self._burst([program for program in (first, second, third) if program])
 
-        def burst() -> None:
-            try:
-                run_burst(programs, _TITLE)
-            except BurstError as error:
-                stuck.append(error.stuck)
-                raise
+    @precondition(lambda self: self.threads)
+    @rule(first=FIRST_CALLS, others=st.lists(ENDING_CALLS, min_size=1, max_size=2))
+    def race(self, first: ProgramCall, others: list[ProgramCall]) -> None:
+        """Let threads end one operation, each by one call. See `together`.
 
-        violation = self._history.judge(burst)
-        self._fail_if(violation, stuck=any(stuck))
-        self._let_everything_end()
-        self._begin_history()
-        self._record.recorder = self._history.recorder
+        The first thread hands the operation in, or it waits already and is due in 30 ms.
+        """
+        self._tell(f"race(first={first!r}, others={others!r})")
+        if not isinstance(first, HandIn):
+            waits = HandIn(delay_ms=LONGEST_MS, keys=KEYS[0], holds=False)
+            for call in self._hand_in(waits):
+                self._call(call)
+        self._burst([(call,) for call in (first, *others)])
 
     def teardown(self) -> None:
         """Shut the purgatory down."""
@@ -289,6 +259,23 @@ class PurgatoryMachine(ContractMachine):
         self._oracle.judge(Reset(config=self._config), PurgatoryObservation())
         self._made.clear()
 
+    def _burst(self, drawn: Sequence[Program]) -> None:
+        resolved = self._resolved(drawn)
+        stuck: list[bool] = []
+
+        def burst() -> None:
+            try:
+                run_burst(resolved, _TITLE)
+            except BurstError as error:
+                stuck.append(error.stuck)
+                raise
+
+        violation = self._history.judge(burst)
+        self._fail_if(violation, stuck=any(stuck))
+        self._let_everything_end()
+        self._begin_history()
+        self._record.recorder = self._history.recorder
+
     def _waiting(self) -> list[OperationId]:
         """Return who waits, by the oracle, the oldest first."""
         alive = self._oracle.alive()
@@ -304,12 +291,12 @@ class PurgatoryMachine(ContractMachine):
         )
         return (SetCondition(condition=name), handed_in) if call.holds else (handed_in,)
 
-    def _resolved(self, programs: Sequence[Program]) -> list[list[Callable[[], object]]]:
+    def _resolved(self, drawn: Sequence[Program]) -> Sequence[Sequence[Callable[[], object]]]:
         """Return what each thread calls. New operations are made first: any may be triggered."""
         before, handed_in = self._waiting(), len(self._made)
         hand_ins = [
             [self._hand_in(call) if isinstance(call, HandIn) else () for call in program]
-            for program in programs
+            for program in drawn
         ]
         known = (*before, *self._made[handed_in:])
         made = (
@@ -318,7 +305,7 @@ class PurgatoryMachine(ContractMachine):
                 for call, mine in zip(program, handed, strict=True)
                 for one in mine or self._made_of(call, before, known)
             ]
-            for program, handed in zip(programs, hand_ins, strict=True)
+            for program, handed in zip(drawn, hand_ins, strict=True)
         )
         return [program for program in made if program] or [[]]
 
@@ -345,14 +332,12 @@ class PurgatoryMachine(ContractMachine):
 
     def _let_everything_end(self) -> None:
         """End what still waits, and judge the whole history."""
-        over = Advance(to_ms=self._now_ms + _LONGEST_MS)
+        over = Advance(to_ms=self._now_ms + LONGEST_MS)
         # The first advance moves the clock, so only the second one begins when all is due.
-        calls = chain(
-            (_GAUGES, over, over),
-            (SetCondition(condition=name) for name in self._made),
-            (CheckAndComplete(key=key) for key in _KEYS),
-            (_GAUGES,),
-        )
+        calls: list[PurgatoryCall] = [_GAUGES, over, over]
+        calls += (SetCondition(condition=name) for name in self._made)
+        calls += (CheckAndComplete(key=key) for key in KEYS)
+        calls.append(_GAUGES)
         for call in calls:
             self._fail_if(self._history.judge(partial(self._calls.perform, call)))
         self._fail_if(self._history.finish())

@@ -1,25 +1,25 @@
 """`PurgatoryTests`: a right purgatory passes, however it is made; a wrong one fails by its clause.
 
-The races among the wrong ones happen whenever threads meet: `Meeting` puts them in one order.
+The threads of the wrong ones run in one order, so their races happen whenever threads meet.
 """
 
 import doctest
-import heapq
 import re
-import warnings
-from collections.abc import Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import threading
+from collections.abc import Collection
 from types import ModuleType
 
 import hypothesis
 import pytest
-from hypothesis import Phase
 
 from support.checkout import ROOT
 from support.contract_tests import failure, steps
-from support.meeting import Meeting
-from support.reference.heap_purgatory import HeapPurgatory, Waiting
+from support.meeting import run_in_order
+from support.reference import wrong_purgatories as wrong
+from support.reference.heap_purgatory import HeapPurgatory
 from support.reference.python_purgatory import ReferencePurgatory
+from wheelproof.errors import PurgatoryClosedError
+from wheelproof_spec.fuzz import burst
 from wheelproof_spec.testing import (
     MakePurgatory,
     NothingToTestError,
@@ -27,7 +27,6 @@ from wheelproof_spec.testing import (
     PurgatoryClause,
     PurgatoryMachine,
     PurgatoryTests,
-    PythonOperation,
     purgatory,
     python_purgatory,
 )
@@ -40,248 +39,25 @@ def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
 
-class _CompletesAgain(HeapPurgatory):
-    """Who completes does not look whether somebody has."""
-
-    def _end(self, one: Waiting) -> bool:
-        super()._end(one)
-        return True
-
-
-class _NeverTriesAtHandIn(HeapPurgatory):
-    """It only watches: what can end at once waits for a trigger."""
-
-    def _try_new(self, one: Waiting) -> bool:
-        self._watch(one)
-        return False
-
-
-class _KeepsTimeouts(HeapPurgatory):
-    """Who ends an operation leaves its time-out in the heap."""
-
-    def _drop_timeout(self, one: Waiting) -> None:
-        pass
-
-
-class _ExpiresTheDone(_KeepsTimeouts):
-    """A time-out is told of, though the operation was completed long ago."""
-
-    def num_delayed(self) -> int:
-        with self._lock:
-            return sum(not one.done for _, _, one in self._heap)
-
-    def _expire(self, one: Waiting) -> None:
-        with one.lock:
-            self._complete(one)
-            one.operation.on_expiration()
-
-
-class _NeverTellsOfExpiry(HeapPurgatory):
-    def _expire(self, one: Waiting) -> None:
-        with one.lock:
-            self._complete(one)
-
-
-class _ExpiresEarly(HeapPurgatory):
-    def _due(self, deadline_ms: int) -> int:
-        return super()._due(deadline_ms) - 1
-
-
-class _LeavesTheDue(HeapPurgatory):
-    """What is due at the very time of the advance is left."""
-
-    def _due(self, deadline_ms: int) -> int:
-        return super()._due(deadline_ms) + 1
-
-
-class _CountsTheTried(HeapPurgatory):
-    """It tells how many it has tried."""
-
-    def check_and_complete(self, key: str) -> int:
-        tried = self._waiting(key)
-        super().check_and_complete(key)
-        return len(tried)
-
-
-class _NewestFirst(HeapPurgatory):
-    def _waiting(self, key: str) -> Sequence[Waiting]:
-        return super()._waiting(key)[::-1]
-
-
-class _TriesTheFirst(HeapPurgatory):
-    """A trigger completes one operation at most."""
-
-    def check_and_complete(self, key: str) -> int:
-        return int(any(self._try_again(one) for one in self._waiting(key)))
-
-
-class _CancelLeavesOne(HeapPurgatory):
-    def cancel_for_key(self, key: str) -> list[PythonOperation]:
-        return [one.operation for one in self._waiting(key)[:-1] if self._end(one)]
-
-
-class _CancelsTimeouts(HeapPurgatory):
-    """As Kafka does: who is cancelled is no longer watched here, and can be completed still."""
-
-    def cancel_for_key(self, key: str) -> list[PythonOperation]:
-        with self._lock:
-            cancelled = self._lists.pop(key, [])
-            for one in cancelled:
-                self._drop_timeout(one)
-        return [one.operation for one in cancelled]
-
-
-class _CancelsWithoutTelling(HeapPurgatory):
-    def cancel_for_key(self, key: str) -> list[PythonOperation]:
-        super().cancel_for_key(key)
-        return []
-
-
-class _ForceLies(HeapPurgatory):
-    def force_complete(self, operation: PythonOperation) -> bool:
-        super().force_complete(operation)
-        return True
-
-
-class _KeepsKeys(HeapPurgatory):
-    """It counts a key that had an operation once."""
-
-    def __init__(self, tick_ms: int, wheel_size: int, start_ms: int, purge_interval: int) -> None:
-        super().__init__(tick_ms, wheel_size, start_ms, purge_interval)
-        self._known: set[str] = set()
-
-    def num_keys(self) -> int:
-        self._known |= self._lists.keys()
-        return len(self._known)
-
-
-class _CountsTheDone(HeapPurgatory):
-    """What was watched counts for ever."""
-
-    _count = 0
-
-    def _watch(self, one: Waiting) -> None:
-        super()._watch(one)
-        self._count += len(one.keys)
-
-    def watched(self) -> int:
-        return self._count
-
-
-class _Raises(HeapPurgatory):
-    def check_and_complete(self, key: str) -> int:
-        raise OverflowError(f"too many operations wait for {key}")
-
-
-class _Met(HeapPurgatory):
-    """A purgatory whose threads meet: every call has its turn."""
-
-    def __init__(self, tick_ms: int, wheel_size: int, start_ms: int, purge_interval: int) -> None:
-        super().__init__(tick_ms, wheel_size, start_ms, purge_interval)
-        self._meeting = Meeting()
-
-    def try_complete_else_watch(
-        self, operation: PythonOperation, watch_keys: Sequence[str]
-    ) -> bool:
-        with self._meeting.call():
-            return super().try_complete_else_watch(operation, watch_keys)
-
-    def check_and_complete(self, key: str) -> int:
-        with self._meeting.call():
-            return super().check_and_complete(key)
-
-    def cancel_for_key(self, key: str) -> list[PythonOperation]:
-        with self._meeting.call():
-            return super().cancel_for_key(key)
-
-    def force_complete(self, operation: PythonOperation) -> bool:
-        with self._meeting.call():
-            return super().force_complete(operation)
-
-    def advance(self, to_ms: int) -> None:
-        with self._meeting.call():
-            super().advance(to_ms)
-
-    def watched(self) -> int:
-        with self._meeting.call():
-            return super().watched()
-
-
-class _TriesOnce(_Met):
-    """It does not try again once the operation is watched."""
-
-    def _try_new(self, one: Waiting) -> bool:
-        if self._try(one):
-            return True
-        self._meeting.race()
-        self._watch(one)
-        return False
-
-
-class _LooksThenSets(_Met):
-    """Without a lock it looks whether an operation is done, and then says that it is."""
-
-    def _own_lock(self) -> AbstractContextManager[object]:
-        return nullcontext()
-
-    def _end(self, one: Waiting) -> bool:
-        if one.done:
-            return False
-        self._meeting.race()
-        one.done = True
-        with self._lock:
-            self._forget(one)
-        return True
-
-
-class _ExpiresTheCompleted(_Met):
-    """It looks whether the operation is done, and then takes it that its time-out completed it."""
-
-    def _expire(self, one: Waiting) -> None:
-        if one.done:
-            return
-        self._meeting.race()
-        with one.lock:
-            self._complete(one)
-            one.operation.on_expiration()
-
-
-class _CancelsTheCompleted(_Met):
-    """It returns who waited when it looked, completed since or not."""
-
-    def cancel_for_key(self, key: str) -> list[PythonOperation]:
-        with self._meeting.call():
-            waiting = self._waiting(key)
-            self._meeting.race()
-            for one in waiting:
-                self._end(one)
-            return [one.operation for one in waiting]
-
-
-class _AddsTimeoutsOfTheDone(_Met):
-    """It looks whether an operation is done, and then adds the time-out."""
-
-    def _add_timeout(self, one: Waiting) -> None:
-        if not one.done:
-            self._meeting.race()
-            with self._lock:
-                due_ms = self._due(self._now_ms + one.operation.delay_ms)
-                heapq.heappush(self._heap, (due_ms, next(self._numbers), one))
-
-
-class _Minimal:
-    """What a purgatory has to have, and no more."""
-
-    def __init__(self, tick_ms: int, wheel_size: int, start_ms: int, purge_interval: int) -> None:
-        heap = HeapPurgatory(tick_ms, wheel_size, start_ms, purge_interval)
-        self.try_complete_else_watch = heap.try_complete_else_watch
-        self.check_and_complete = heap.check_and_complete
-        self.advance = heap.advance
-        self.shutdown = heap.shutdown
+@pytest.fixture
+def in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the threads of a burst run in the order of `support.meeting`."""
+    monkeypatch.setattr(purgatory, "run_burst", run_in_order)
 
 
 _SHORT = hypothesis.settings(PurgatoryTests.settings, max_examples=25)
-_NOT_SMALLER = hypothesis.settings(PurgatoryTests.settings, phases=(Phase.generate,))
+_FEW_STEPS = hypothesis.settings(PurgatoryTests.settings, max_examples=150, stateful_step_count=8)
+"""What fails is short at once, so that it is made smaller in little time."""
+
+
+_RACES = (
+    wrong.TriesOnce,
+    wrong.LooksThenSets,
+    wrong.ExpiresTheCompleted,
+    wrong.CancelsTheCompleted,
+    wrong.AddsTimeoutsOfTheDone,
+)
+"""The wrong ones that one thread does not show."""
 
 
 def _tests(
@@ -300,7 +76,7 @@ def _tests(
     return TestIt()
 
 
-@pytest.mark.parametrize("made", [ReferencePurgatory, HeapPurgatory, _Met])
+@pytest.mark.parametrize("made", [ReferencePurgatory, HeapPurgatory])
 def test_a_right_purgatory_passes(made: MakePurgatory) -> None:
     _tests(made).test_it_keeps_its_contract()
 
@@ -308,33 +84,160 @@ def test_a_right_purgatory_passes(made: MakePurgatory) -> None:
 @pytest.mark.parametrize(
     ("made", "clause"),
     [
-        (_CompletesAgain, PurgatoryClause.COMPLETES_AT_MOST_ONCE),
-        (_NeverTriesAtHandIn, PurgatoryClause.TRIGGER_COMPLETES),
-        (_KeepsTimeouts, PurgatoryClause.DELAYED_COUNTS),
-        (_ExpiresTheDone, PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION),
-        (_NeverTellsOfExpiry, PurgatoryClause.COMPLETES_FOR_A_REASON),
-        (_ExpiresEarly, PurgatoryClause.COMPLETES_FOR_A_REASON),
-        (_LeavesTheDue, PurgatoryClause.EXPIRES_IN_TIME),
-        (_CountsTheTried, PurgatoryClause.COUNTS_COMPLETED),
-        (_NewestFirst, PurgatoryClause.TRIES_IN_WATCH_ORDER),
-        (_TriesTheFirst, PurgatoryClause.TRIGGER_COMPLETES),
-        (_CancelLeavesOne, PurgatoryClause.CANCELS_WHO_WAITS),
-        (_CancelsTimeouts, PurgatoryClause.CANCELS_WHO_WAITS),
-        (_CancelsWithoutTelling, PurgatoryClause.CANCELS_WHO_WAITS),
-        (_ForceLies, PurgatoryClause.ANSWERS_TRULY),
-        (_KeepsKeys, PurgatoryClause.NO_EMPTY_KEY),
-        (_CountsTheDone, PurgatoryClause.WATCHED_COUNTS),
-        (_TriesOnce, PurgatoryClause.TRIGGER_COMPLETES),
-        (_LooksThenSets, PurgatoryClause.COMPLETES_AT_MOST_ONCE),
-        (_ExpiresTheCompleted, PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION),
-        (_CancelsTheCompleted, PurgatoryClause.CANCELS_WHO_WAITS),
-        (_AddsTimeoutsOfTheDone, PurgatoryClause.DELAYED_COUNTS),
+        (wrong.CompletesAgain, PurgatoryClause.COMPLETES_AT_MOST_ONCE),
+        (wrong.NeverTriesAtHandIn, PurgatoryClause.TRIGGER_COMPLETES),
+        (wrong.KeepsTimeouts, PurgatoryClause.DELAYED_COUNTS),
+        (wrong.ExpiresTheDone, PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION),
+        (wrong.NeverTellsOfExpiry, PurgatoryClause.COMPLETES_FOR_A_REASON),
+        (wrong.LeavesTheDue, PurgatoryClause.EXPIRES_IN_TIME),
+        (wrong.CountsTheTried, PurgatoryClause.COUNTS_COMPLETED),
+        (wrong.NewestFirst, PurgatoryClause.TRIES_IN_WATCH_ORDER),
+        (wrong.TriesTheFirst, PurgatoryClause.TRIGGER_COMPLETES),
+        (wrong.CancelLeavesOne, PurgatoryClause.CANCELS_WHO_WAITS),
+        (wrong.CancelsTimeouts, PurgatoryClause.CANCELS_WHO_WAITS),
+        (wrong.CancelsWithoutTelling, PurgatoryClause.CANCELS_WHO_WAITS),
+        (wrong.ForceLies, PurgatoryClause.ANSWERS_TRULY),
+        (wrong.KeepsKeys, PurgatoryClause.NO_EMPTY_KEY),
+        (wrong.CountsTheDone, PurgatoryClause.WATCHED_COUNTS),
+        (wrong.TriesOnce, PurgatoryClause.TRIGGER_COMPLETES),
+        (wrong.LooksThenSets, PurgatoryClause.COMPLETES_AT_MOST_ONCE),
+        (wrong.ExpiresTheCompleted, PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION),
+        (wrong.CancelsTheCompleted, PurgatoryClause.CANCELS_WHO_WAITS),
+        (wrong.AddsTimeoutsOfTheDone, PurgatoryClause.DELAYED_COUNTS),
     ],
 )
 def test_a_wrong_purgatory_fails_by_its_clause(
-    made: MakePurgatory, clause: PurgatoryClause
+    made: MakePurgatory, clause: PurgatoryClause, in_order: None
 ) -> None:
-    error = failure(_tests(made, hypothesis.settings(PurgatoryTests.settings)))
-    print(made.__name__, error.violation, *steps(error), sep="\n")
+    del in_order
+    error = failure(_tests(made, _FEW_STEPS))
     assert error.violation.rule == clause
-    assert steps(error)[0].startswith("state.new_purgatory("), "shown as code"
+    first, *between, last = steps(error)
+    assert first.startswith("state.new_purgatory("), "shown as code"
+    assert last == "state.teardown()"
+    assert 1 <= len(between) <= 4
+    is_race = made in _RACES
+    assert between[-1].startswith(("state.together(", "state.race(")) == is_race
+
+
+def test_an_early_expiry_is_found() -> None:
+    error = failure(_tests(wrong.ExpiresEarly, _FEW_STEPS))
+    assert error.violation.rule in (
+        PurgatoryClause.EXPIRES_IN_TIME,
+        PurgatoryClause.COMPLETES_FOR_A_REASON,
+    )
+
+
+def test_what_is_not_there_is_not_looked_at_and_the_test_says_so() -> None:
+    with pytest.warns(NotLookedAtWarning) as warned:
+        _tests(wrong.Minimal).test_it_keeps_its_contract()
+    (warning,) = warned
+    assert str(warning.message) == (
+        "TestIt has not looked at what is not there: cancel_for_key, force_complete, num_delayed, "
+        "num_keys, watched"
+    )
+
+
+def test_by_the_profile_of_kafka_only_time_outs_are_cancelled() -> None:
+    _tests(wrong.CancelsTimeouts, profile_name="kafka").test_it_keeps_its_contract()
+    error = failure(_tests(HeapPurgatory, _FEW_STEPS, profile_name="kafka"))
+    assert error.violation.rule in (
+        PurgatoryClause.TRIGGER_COMPLETES,
+        PurgatoryClause.ANSWERS_TRULY,
+        PurgatoryClause.WATCHED_COUNTS,
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "known"),
+    [
+        (wrong.CountsTheDone, PurgatoryClause.WATCHED_COUNTS),
+        (wrong.KeepsKeys, PurgatoryClause.NO_EMPTY_KEY),
+        (HeapPurgatory, PurgatoryClause.ATTEMPTS_EXCLUDE),
+    ],
+)
+def test_a_known_limit_is_not_judged(made: MakePurgatory, known: PurgatoryClause) -> None:
+    _tests(made, known=[known]).test_it_keeps_its_contract()
+
+
+def test_an_error_of_a_call_is_shown() -> None:
+    with pytest.raises(OverflowError, match="too many operations wait for x") as caught:
+        _tests(wrong.Raises, _FEW_STEPS).test_it_keeps_its_contract()
+    assert any("state.check_and_complete(key='x')" in note for note in caught.value.__notes__)
+
+
+def test_an_error_in_a_thread_is_shown() -> None:
+    violation = failure(_tests(wrong.RaisesInThreads, _FEW_STEPS)).violation
+    assert violation.rule == "Purgatory.NoCallFails"
+    assert "too many operations wait for x" in violation.observed
+
+
+def test_a_refusal_is_an_error() -> None:
+    with pytest.raises(PurgatoryClosedError):
+        _tests(wrong.Refuses, _FEW_STEPS).test_it_keeps_its_contract()
+
+
+def test_a_thread_that_does_not_come_back_ends_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = threading.Event()
+
+    class Stuck(HeapPurgatory):
+        def check_and_complete(self, key: str) -> int:
+            if threading.current_thread() is not threading.main_thread():
+                monkeypatch.setattr(burst, "STUCK_AFTER_S", 0.01)
+                released.wait()
+            return super().check_and_complete(key)
+
+    monkeypatch.setattr(burst, "STUCK_AFTER_S", 0.01)
+    try:
+        error = failure(_tests(Stuck, _FEW_STEPS))
+    finally:
+        released.set()
+    assert error.violation.rule == "History.EveryCallReturns"
+    assert "nothing was made smaller" in error.__notes__[-1]
+
+
+def test_a_test_without_a_purgatory_or_with_an_unknown_profile_says_so() -> None:
+    class TestNothing(PurgatoryTests):
+        pass
+
+    with pytest.raises(NothingToTestError, match=r"^TestNothing has no purgatory; write in it: "):
+        TestNothing().test_it_keeps_its_contract()
+    with pytest.raises(NothingToTestError, match=r"'kafak'; take kafka, wheelproof$"):
+        _tests(HeapPurgatory, profile_name="kafak").test_it_keeps_its_contract()
+    with pytest.raises(NothingToTestError, match="PurgatoryMachine has no purgatory"):
+        PurgatoryMachine()
+
+
+@pytest.mark.parametrize(
+    "module", [purgatory, python_purgatory], ids=lambda module: module.__name__
+)
+def test_the_examples_run(module: ModuleType) -> None:
+    result = doctest.testmod(module)
+    assert result.attempted
+    assert result.failed == 0
+
+
+def _documented() -> str:
+    page = (ROOT / "docs" / "judge-your-implementation.md").read_text(encoding="utf-8")
+    blocks: list[str] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (block,) = (block for block in blocks if "PurgatoryTests" in block)
+    return block
+
+
+@pytest.mark.parametrize(
+    ("instead", "ends"),
+    [
+        ("one.due_ms <= to_ms", {"passed": 1}),
+        ("one.due_ms < to_ms", {"failed": 1}),
+    ],
+)
+def test_the_documented_test_passes_and_its_error_is_found(
+    instead: str, ends: dict[str, int], pytester: pytest.Pytester
+) -> None:
+    few = "    settings = hypothesis.settings(PurgatoryTests.settings, max_examples=20)\n"
+    text = _documented().replace("one.due_ms <= to_ms", instead)
+    pytester.makepyfile(test_mine=f"import hypothesis\n{text}{few}")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(**ends)
+    if "failed" in ends:
+        result.stdout.fnmatch_lines(["*Purgatory.ExpiresInTime: *", "*state.advance(*"])

@@ -213,6 +213,12 @@ def _completions(history: WholeHistory, keys: Keys) -> dict[int, tuple[int, str]
                 open_calls[op.process] = op
             if isinstance(op.value, TryCompleteElseWatch):
                 handed.add(op.value.operation)
+        elif isinstance(op.value, OnExpiration):
+            call = open_calls.get(op.process)
+            if call is not None and isinstance(call.value, TryCompleteElseWatch):
+                # What is due when it is added may expire in the thread that hands it in.
+                mine = call.index, op.value.operation
+                found.update({index: (_EXPIRY, mine[1]) for index in found if found[index] == mine})
         elif op.f in _CALLS:
             open_calls.pop(op.process, None)
     return found
@@ -223,9 +229,6 @@ def _is_inside(call: object, name: str, handed: set[str], keys: Keys) -> bool:
     match call:
         case CheckAndComplete(key=key):
             return name in handed and key in keys[name]
-        case TryCompleteElseWatch(operation=asked, delay_ms=delay_ms):
-            # An operation that is due at once may expire in the thread that hands it in.
-            return asked == name and delay_ms > 0
         case _:
             return _about(call) == name
 
