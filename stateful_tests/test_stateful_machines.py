@@ -4,8 +4,8 @@ import pytest
 
 from support import seeds
 from support.reference.python_pool import ReferencePool
-from support.reference.python_purgatory import ReferencePurgatory
 from support.reference.python_timer import ReferenceTimer
+from support.testing.python_purgatory import ReferencePurgatory
 from wheelproof_spec.testing import BufferPoolTests, PurgatoryTests, TimerTests
 
 

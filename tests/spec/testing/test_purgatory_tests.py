@@ -14,10 +14,10 @@ import pytest
 
 from support.checkout import ROOT
 from support.contract_tests import failure, steps
-from support.meeting import run_in_order
-from support.reference import wrong_purgatories as wrong
-from support.reference.heap_purgatory import HeapPurgatory
-from support.reference.python_purgatory import ReferencePurgatory
+from support.testing import wrong_purgatories as wrong
+from support.testing.heap_purgatory import HeapPurgatory
+from support.testing.meeting import run_in_order
+from support.testing.python_purgatory import ReferencePurgatory
 from wheelproof.errors import PurgatoryClosedError
 from wheelproof_spec.fuzz import burst
 from wheelproof_spec.testing import (
@@ -41,7 +41,7 @@ def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the threads of a burst run in the order of `support.meeting`."""
+    """Let the threads of a burst run in the order of `support.testing.meeting`."""
     monkeypatch.setattr(purgatory, "run_burst", run_in_order)
 
 
@@ -50,7 +50,7 @@ _FEW_STEPS = hypothesis.settings(PurgatoryTests.settings, max_examples=150, stat
 """What fails is short at once, so that it is made smaller in little time."""
 
 
-_RACES = (
+_RACES: Collection[object] = (
     wrong.TriesOnce,
     wrong.LooksThenSets,
     wrong.ExpiresTheCompleted,

@@ -217,8 +217,9 @@ def _completions(history: WholeHistory, keys: Keys) -> dict[int, tuple[int, str]
             call = open_calls.get(op.process)
             if call is not None and isinstance(call.value, TryCompleteElseWatch):
                 # What is due when it is added may expire in the thread that hands it in.
-                mine = call.index, op.value.operation
-                found.update({index: (_EXPIRY, mine[1]) for index in found if found[index] == mine})
+                inside = call.index, op.value.operation
+                for index in [index for index, one in found.items() if one == inside]:
+                    found[index] = _EXPIRY, op.value.operation
         elif op.f in _CALLS:
             open_calls.pop(op.process, None)
     return found

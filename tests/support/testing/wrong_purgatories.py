@@ -8,8 +8,8 @@ import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from support.meeting import race
-from support.reference.heap_purgatory import HeapPurgatory, Waiting
+from support.testing.heap_purgatory import HeapPurgatory, Waiting
+from support.testing.meeting import race
 from wheelproof.errors import PurgatoryClosedError
 from wheelproof_spec.testing import PythonOperation
 
