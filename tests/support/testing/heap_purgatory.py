@@ -30,7 +30,7 @@ class HeapPurgatory:
     def __init__(self, tick_ms: int, wheel_size: int, start_ms: int, purge_interval: int) -> None:
         del wheel_size, purge_interval
         self._tick_ms, self._now_ms = tick_ms, start_ms
-        self._lock = threading.Lock()
+        self._lock = self._map_lock()
         self._of: dict[PythonOperation, Waiting] = {}
         self._lists: dict[str, list[Waiting]] = {}
         self._heap: list[tuple[int, int, Waiting]] = []
@@ -88,6 +88,9 @@ class HeapPurgatory:
 
     def shutdown(self) -> None:
         """Do nothing: there is nothing to end."""
+
+    def _map_lock(self) -> AbstractContextManager[object]:
+        return threading.Lock()
 
     def _own_lock(self) -> AbstractContextManager[object]:
         return threading.RLock()
