@@ -5,7 +5,8 @@ import pytest
 from support import seeds
 from support.reference.python_pool import ReferencePool
 from support.reference.python_timer import ReferenceTimer
-from wheelproof_spec.testing import BufferPoolTests, TimerTests
+from support.testing.python_purgatory import ReferencePurgatory
+from wheelproof_spec.testing import BufferPoolTests, PurgatoryTests, TimerTests
 
 
 @pytest.mark.campaign
@@ -19,3 +20,9 @@ class TestReferenceTimer(TimerTests):
 class TestReferencePool(BufferPoolTests):
     make = ReferencePool
     seed = seeds.seed(BufferPoolTests.seed)
+
+
+@pytest.mark.campaign
+class TestReferencePurgatory(PurgatoryTests):
+    make = ReferencePurgatory
+    seed = seeds.seed(PurgatoryTests.seed)

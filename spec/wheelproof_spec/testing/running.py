@@ -14,6 +14,7 @@ in a note of the error.
 TestMine has no timer; write in it: make = YourTimer
 """
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -41,6 +42,17 @@ class Failure:
     steps: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdvanceBy:
+    """In `together`: a thread advances the clock by this many milliseconds."""
+
+    by_ms: int
+
+
+class NotLookedAtWarning(UserWarning):
+    """The test has passed; what the implementation does not offer was not looked at."""
+
+
 class StuckError(BaseException):
     """A thread did not come back.
 
@@ -56,6 +68,8 @@ class ContractMachine(RuleBasedStateMachine):
 
     threads: ClassVar[bool] = True
     failures: ClassVar[list[Failure]] = []
+    not_offered: ClassVar[set[str]] = set()
+    """The optional methods that the implementation does not have; the machine adds to it."""
 
     def __init__(self) -> None:
         """Begin a case."""
@@ -107,18 +121,24 @@ class ContractTests:
 
         So what one thread shows is found without luck. Raises ContractViolationError with the
         steps of the smallest case that failed, and NothingToTestError if the class does not say
-        what to test.
+        what to test. Warns with NotLookedAtWarning about optional methods that are not there.
         """
+        not_offered: set[str] = set()
         for threads in (False, True):
             machine = self._machine()
             machine.threads = threads
             machine.failures = []
+            machine.not_offered = not_offered
             # So it is called in the steps that Hypothesis prints.
             machine.__name__ = machine.__bases__[0].__name__
             # Without a file: Hypothesis would parse this one each time, to tell whether the class
             # changed.
             machine.__module__ = f"the test {type(self).__qualname__}"
             self._run(machine)
+        if not_offered:
+            names = ", ".join(sorted(not_offered))
+            what = f"{type(self).__name__} has not looked at what is not there: {names}"
+            warnings.warn(what, NotLookedAtWarning, stacklevel=2)
 
     @classmethod
     @abstractmethod

@@ -29,7 +29,6 @@ Timer.SizeCountsWaitingTasks
 '''
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Protocol
 
@@ -52,7 +51,12 @@ from wheelproof_spec.components.timer.component import (
 from wheelproof_spec.components.timer.oracle import HeapTimer
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.testing.outcome import Answered, Asked, Outcome, World
-from wheelproof_spec.testing.running import ContractMachine, ContractTests, require_choice
+from wheelproof_spec.testing.running import (
+    AdvanceBy,
+    ContractMachine,
+    ContractTests,
+    require_choice,
+)
 
 _TITLE = DEFINITION.title()
 _WHAT = "timer"
@@ -100,13 +104,6 @@ class MakeTimer(Protocol):
     ) -> PythonTimer:
         """Return an empty timer whose clock shows `start_ms`; it calls `run` to run a task."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdvanceBy:
-    """In `together`: a thread advances the clock by this many milliseconds."""
-
-    by_ms: int
 
 
 Program = tuple[Add | Cancel | Size | AdvanceBy, ...]

@@ -213,6 +213,13 @@ def _completions(history: WholeHistory, keys: Keys) -> dict[int, tuple[int, str]
                 open_calls[op.process] = op
             if isinstance(op.value, TryCompleteElseWatch):
                 handed.add(op.value.operation)
+        elif isinstance(op.value, OnExpiration):
+            call = open_calls.get(op.process)
+            if call is not None and isinstance(call.value, TryCompleteElseWatch):
+                # What is due when it is added may expire in the thread that hands it in.
+                inside = call.index, op.value.operation
+                for index in [index for index, one in found.items() if one == inside]:
+                    found[index] = _EXPIRY, op.value.operation
         elif op.f in _CALLS:
             open_calls.pop(op.process, None)
     return found
@@ -223,9 +230,6 @@ def _is_inside(call: object, name: str, handed: set[str], keys: Keys) -> bool:
     match call:
         case CheckAndComplete(key=key):
             return name in handed and key in keys[name]
-        case TryCompleteElseWatch(operation=asked, delay_ms=delay_ms):
-            # An operation that is due at once may expire in the thread that hands it in.
-            return asked == name and delay_ms > 0
         case _:
             return _about(call) == name
 

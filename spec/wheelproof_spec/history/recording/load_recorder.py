@@ -74,9 +74,9 @@ class LoadRecorder:
         """Record that a callback began; by default on this thread."""
         self._write("invoke", what.name_on_the_wire(), what, process=process)
 
-    def ends(self, what: Call) -> None:
-        """Record that the callback that began on this thread has ended."""
-        self._write("ok", what.name_on_the_wire(), NOTHING)
+    def ends(self, what: Call, process: str | None = None) -> None:
+        """Record that the callback that began in this process has ended."""
+        self._write("ok", what.name_on_the_wire(), NOTHING, process=process)
 
     def take(self) -> list[HistoryOp[object]]:
         """Return the lines written since the last `take`, in order; no thread may be in a call."""

@@ -389,6 +389,20 @@ def test_each_clause_is_counted_where_it_is_tested() -> None:
     assert tested == set(clauses_of(PurgatoryClause, Wire.RECORDED, WHEELPROOF))
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        # Rounded down to a tick of 3 ms, a time-out of 2 ms is over at once.
+        (watch("a", completes("a", "w"), expires("a", "w"), delay_ms=2),),
+        # The clock goes on while the operation is handed in.
+        (watch("a", tick(10), advance(), completes("a", "w"), expires("a", "w")),),
+    ],
+    ids=["rounded down", "beside an advance"],
+)
+def test_what_is_due_by_then_may_expire_inside_the_watch(script: Sequence[Lines]) -> None:
+    assert broken_rules(replace(_CLAIMS, tick_ms=3), script) == []
+
+
 @pytest.mark.parametrize("count", [0, 1, 2])
 @pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside an advance"])
 def test_a_reaper_that_nobody_records_may_carry_one(count: int, *, beside: bool) -> None:
