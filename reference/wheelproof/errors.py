@@ -41,15 +41,15 @@ class PurgatoryClosedError(WheelproofError, RuntimeError):
 class DelayedOperationError(WheelproofError):
     """Delayed operations raised while they were checked or completed; all others were checked.
 
-    `failures` has what they raised, in the order of the walk; `num_completed` is how many of the
-    others the call completed.
+    `failures` has what they raised, in the order of the walk; `num_completed` is how many the
+    call completed, those whose callbacks raised included.
     """
 
     def __init__(self, failures: tuple[Exception, ...], num_completed: int) -> None:
         words = "; ".join(f"{type(failure).__name__}: {failure}" for failure in failures)
         super().__init__(
             f"{len(failures)} of the watched operations raised ({words}); "
-            f"{num_completed} others were completed"
+            f"{num_completed} were completed"
         )
         self.failures = failures
         self.num_completed = num_completed

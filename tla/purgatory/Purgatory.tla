@@ -537,18 +537,25 @@ AddToTimerRaises(w) ==
     /\ Go(w, "GiveUp")
     /\ UNCHANGED <<shared, world, registers, ender>>
 
-\* A trigger goes on to the next operation, and drops this one not even if it is completed.
 UnlockAndRaise(t) ==
     /\ pc[t] = "UnlockAndRaise"
     /\ lock' = [lock EXCEPT ![at[t]] = None]
-    /\ IF t \in Triggers
-       THEN WalkOn(t)
-       ELSE /\ Go(t, IF t \in Timers
-                     THEN "Claim"
-                     ELSE IF next[t] > 1 THEN "GiveUp" ELSE "EndRaising")
-            /\ UNCHANGED <<at, todo, mine>>
+    /\ Go(t, IF t \in Triggers
+             THEN "IsDoneAfterRaising"
+             ELSE IF t \in Timers
+             THEN "Claim"
+             ELSE IF next[t] > 1 THEN "GiveUp" ELSE "EndRaising")
     /\ UNCHANGED <<watchersOf, made, content, state, timer, started, estimated, closed, world,
-                   list, next, lists, doomed, reading, live, ender>>
+                   registers, ender>>
+
+\* A trigger drops what has raised if it is done by now, and goes on to the next operation.
+IsDoneAfterRaising(c) ==
+    /\ pc[c] = "IsDoneAfterRaising"
+    /\ IF Done(at[c])
+       THEN /\ Go(c, "WalkRemove")
+            /\ UNCHANGED <<at, todo, mine>>
+       ELSE WalkOn(c)
+    /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, live, ender>>
 
 \* force_cancel of an operation that has been watched; nobody has said that it is in the timer.
 GiveUp(w) ==
@@ -668,13 +675,15 @@ Next ==
     \/ \E p \in Purgers : PurgeStep(p)
     \/ \E c \in Closers : Shutdown(c)
     \/ \E w \in IfAnyRaises(Watchers) : WatchRaises(w) \/ WithdrawStep(w)
-    \/ \E c \in IfAnyRaises(Triggers) : CheckRaises(c) \/ UnlockAndRaise(c)
+    \/ \E c \in IfAnyRaises(Triggers) :
+        CheckRaises(c) \/ UnlockAndRaise(c) \/ IsDoneAfterRaising(c)
     \/ \E e \in IfAnyRaises(Timers) : ExpiryRaises(e) \/ UnlockAndRaise(e)
     \/ Terminated
 
 Fairness ==
     /\ \A w \in IfAnyRaises(Watchers) : WF_vars(WithdrawStep(w))
     /\ \A t \in IfAnyRaises(Triggers \cup Timers) : WF_vars(UnlockAndRaise(t))
+    /\ \A c \in IfAnyRaises(Triggers) : WF_vars(IsDoneAfterRaising(c))
     /\ \A w \in Watchers : WF_vars(WatchStep(w)) /\ SF_vars(Lock(w))
     /\ \A c \in Triggers : WF_vars(CheckStep(c)) /\ SF_vars(Lock(c))
     /\ \A e \in Timers : WF_vars(ExpiryStep(e)) /\ SF_vars(Lock(e))
@@ -694,7 +703,7 @@ Labels ==
      "Unlock", "WalkRemove", "TestEmpty", "RemoveKeyIfEmpty", "Claim", "OnExpiration", "RemoveKey",
      "CancelOperation", "PurgeReadDelayed", "PurgeReadEstimate", "PurgeBegin", "PurgeReset",
      "PurgeFetch", "PurgeIsDone", "PurgeRemove", "Shutdown",
-     "UnlockAndRaise", "GiveUp", "UnwatchFetch", "UnwatchRemove", "UnwatchTestEmpty", "UnwatchKey",
+     "UnlockAndRaise", "IsDoneAfterRaising", "GiveUp", "UnwatchFetch", "UnwatchRemove", "UnwatchTestEmpty", "UnwatchKey",
      "EndRaising", "Raised", "Refused", "Done"}
 
 TypeOK ==

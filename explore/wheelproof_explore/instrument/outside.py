@@ -421,9 +421,7 @@ _GOING_THROUGH: Mapping[type, _Items] = {
 }
 
 
-def parts_of(
-    value: object, *, everything: bool, asks: bool = False
-) -> Iterator[tuple[Part, bool]]:
+def parts_of(value: object, *, everything: bool, asks: bool = False) -> Iterator[tuple[Part, bool]]:
     """Yield what may be touched through a value: containers, iterators and attributes.
 
     That is `everything` that can be reached from there, or only the items and attributes of the

@@ -160,14 +160,28 @@ class DelayedOperation(TimerTask):
         if not self._state.compare_and_set(OperationState.PENDING, OperationState.COMPLETED):
             return False
         try:
-            self._end_timeout()
-        except BaseException:
-            # A signal: it is completed, so this goes on all the same.
-            self._end_timeout()
+            try:
+                self._end_timeout()
+            except BaseException:
+                # A signal: it is completed, so this goes on all the same.
+                self._end_timeout()
+                self.on_complete()
+                raise
             self.on_complete()
+        except BaseException as failure:
+            # Whoever counts completions has to count this one (standard 6.4.4).
+            _completions_of(failure).append(self)
             raise
-        self.on_complete()
         return True
+
+    def was_completed_by(self, failure: BaseException) -> bool:
+        """Tell whether a callback that raised `failure` was that of this operation's completion."""
+        raised: BaseException | None = failure
+        while raised is not None:
+            if any(one is self for one in _completions_of(raised)):
+                return True
+            raised = raised.__cause__ or raised.__context__
+        return False
 
     def start_timeout(self, timer: Timer) -> None:
         """Add the operation to `timer`, for good unless it is done by then (standard 2.4).
@@ -191,3 +205,9 @@ class DelayedOperation(TimerTask):
         """
         if self._timeout_started.get():
             self.cancel()
+
+
+def _completions_of(failure: BaseException) -> list[DelayedOperation]:
+    """Return the operations that were completed when their callbacks raised this."""
+    completions: list[DelayedOperation] = vars(failure).setdefault("_completions", [])
+    return completions

@@ -90,7 +90,7 @@ class Watchers(Generic[Operation]):
         Raises, after the walk, DelayedOperationError if any of them raised; if what one raised
         ends a thread, an interrupt or SystemExit, that (standard 6.4.8).
         Seam: known bugs stop-at-error and KAFKA-3994 replace this.
-        TLA+: IsDone, Lock, TryComplete and WalkRemove of Purgatory.
+        TLA+: IsDone, Lock, TryComplete, IsDoneAfterRaising and WalkRemove of Purgatory.
         """
         completed = 0
         failures: list[BaseException] = []
@@ -103,6 +103,9 @@ class Watchers(Generic[Operation]):
                     self.remove(operation)
             except BaseException as failure:
                 failures.append(failure)
+                completed += operation.was_completed_by(failure)
+                if operation.is_done():
+                    self.remove(operation)
         raise_failures(failures, completed)
         return completed
 

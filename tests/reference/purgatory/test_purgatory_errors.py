@@ -128,7 +128,7 @@ def test_what_ends_a_thread_does_not_keep_the_others_from_being_tried(
     with pytest.raises(type(error)) as caught:
         bench.purgatory.check_and_complete("k")
     assert isinstance(caught.value.__cause__, DelayedOperationError)
-    assert caught.value.__cause__.num_completed == 1
+    assert caught.value.__cause__.num_completed == 3
     assert (first.completed, other.completed, last.completed) == (1, 1, 1)
     assert bench.purgatory.check_and_complete("k") == 1
     assert bench.contents() == _EMPTY
@@ -139,11 +139,54 @@ def test_a_callback_that_raises_has_completed_its_operation() -> None:
     raising, other = bench.watched("k"), bench.watched("k")
     raising.raises_in_complete = True
     raising.ready = other.ready = True
-    with pytest.raises(DelayedOperationError, match="the callback raises"):
+    with pytest.raises(DelayedOperationError, match="the callback raises") as caught:
         bench.purgatory.check_and_complete("k")
+    assert caught.value.num_completed == 2
     assert (raising.completed, other.completed) == (1, 1)
     assert raising.is_completed()
+    assert bench.contents() == _EMPTY
     assert bench.purgatory.check_and_complete("k") == 0
+
+
+class _Wraps(Operation):
+    """An operation whose predicate raises an error of its own for that of the callback."""
+
+    def try_complete(self) -> bool:
+        """Raise what wraps it."""
+        try:
+            return super().try_complete()
+        except ValueError as error:
+            raise LookupError from error
+
+
+class _CompletedMeanwhile(Operation):
+    """An operation that another call completes before its predicate raises."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__()
+        self._bench = bench
+        self.counted = 0
+
+    def try_complete(self) -> bool:
+        """Let another call complete it and raise, when a trigger tries it."""
+        if self.checks == 2 and not self.ready:
+            self.ready = True
+            self.counted = self._bench.purgatory.check_and_complete("k")
+            raise ValueError("the predicate raises")
+        return super().try_complete()
+
+
+def test_what_a_call_has_completed_counts_and_is_dropped_whoever_raises() -> None:
+    bench, wraps = Bench(), _Wraps()
+    meanwhile = _CompletedMeanwhile(bench)
+    for operation in (wraps, meanwhile):
+        bench.purgatory.try_complete_else_watch(operation, ["k"])
+    wraps.raises_in_complete = True
+    wraps.ready = True
+    with pytest.raises(DelayedOperationError, match="2 of the watched operations") as caught:
+        bench.purgatory.check_and_complete("k")
+    assert (caught.value.num_completed, meanwhile.counted) == (1, 1)
+    assert (wraps.completed, meanwhile.completed) == (1, 1)
     assert bench.contents() == _EMPTY
 
 

@@ -220,6 +220,19 @@ LeaveAtTheError(t) ==
     /\ UNCHANGED <<watchersOf, made, content, state, timer, started, estimated, closed, world,
                    list, next, lists, doomed, reading, live, ender>>
 
+\* A trigger goes on behind what raises, and drops it not even if it has completed it.
+GoOnAtTheError(t) ==
+    /\ pc[t] = "UnlockAndRaise"
+    /\ lock' = [lock EXCEPT ![at[t]] = None]
+    /\ IF t \in Triggers
+       THEN WalkOn(t)
+       ELSE /\ Go(t, IF t \in Timers
+                     THEN "Claim"
+                     ELSE IF next[t] > 1 THEN "GiveUp" ELSE "EndRaising")
+            /\ UNCHANGED <<at, todo, mine>>
+    /\ UNCHANGED <<watchersOf, made, content, state, timer, started, estimated, closed, world,
+                   list, next, lists, doomed, reading, live, ender>>
+
 \* Whoever raises keeps the operation's lock.
 RaiseUnderTheLock(t) ==
     /\ pc[t] = "UnlockAndRaise"
