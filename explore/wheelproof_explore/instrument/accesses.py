@@ -296,7 +296,8 @@ class Seeing:
             self.blind[f"what changes the __dict__ of a {kind.__name__}"] = None
             return
         home, name = sys.modules.get(kind.__module__), name_of(kind)
-        has_own = kind is FunctionType or getattr(home, "__file__", None)
+        is_of_c = kind is FunctionType or issubclass(kind, BaseException)
+        has_own = is_of_c or getattr(home, "__file__", None)
         if has_own and name not in taken:
             taken.add(name)
             _explore_anew(runtime, f"takes __dict__ of {kind}")

@@ -62,11 +62,11 @@ _CHANGED_BY_PYTHON: Mapping[str, Sequence[str]] = {
 _TELLING = frozenset(("__annotations__", "__doc__", "__module__", "__name__", "__qualname__"))
 """Names of that form that say something of a class, and that nothing calls."""
 _LOOKING_INSIDE = frozenset((
-    "ag_await", "ag_frame", "ag_running", "ag_suspended", "cell_contents", "cr_await", "cr_frame",
-    "cr_running", "cr_suspended", "f_lasti", "f_lineno", "f_locals", "gi_frame", "gi_running",
-    "gi_suspended", "gi_yieldfrom",
+    "__kwdefaults__", "_is_owned", "ag_await", "ag_frame", "ag_running", "ag_suspended",
+    "cell_contents", "cr_await", "cr_frame", "cr_running", "cr_suspended", "f_lasti", "f_lineno",
+    "f_locals", "gi_frame", "gi_running", "gi_suspended", "gi_yieldfrom",
 ))  # fmt: skip
-"""Attributes that show variables of functions, or how far these have come."""
+"""Attributes that show variables of functions, how far these have come, or who has a lock."""
 _NO_STATE = (MethodType, Local)
 _OF_C = (
     FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType,

@@ -6,10 +6,11 @@ import inspect
 import sys
 import threading
 from abc import ABCMeta
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, closing
 from enum import EnumType
 from functools import WRAPPER_ASSIGNMENTS, cache, partial, update_wrapper
+from itertools import chain
 from operator import attrgetter, methodcaller
 from pathlib import Path
 from types import (
@@ -57,6 +58,7 @@ from wheelproof_explore.instrument.system import (
     system_parts,
 )
 from wheelproof_explore.patched.deaths import tells_of_deaths
+from wheelproof_explore.patched.holders import held_by
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.patched.threads import thread_init
 from wheelproof_explore.runtime.accesses import Accesses, joined
@@ -87,6 +89,8 @@ _LOOKING_BY_METHODS = frozenset((
     "typing",
 ))  # fmt: skip
 """Modules of classes whose special methods look at an object by its other methods alone."""
+_TEXTS = (ascii, format, print, repr, str)
+"""Functions that make texts of what they are given."""
 _WRAPPED = (*WRAPPER_ASSIGNMENTS, "__dict__", "__wrapped__")
 """What `functools.wraps` sets of a function."""
 _MADE_BY_GENERATOR = cast("type", vars(contextlib)["_GeneratorContextManager"])
@@ -108,6 +112,8 @@ class Calls:
         self._stdout = sys.stdout
         # Functions of C by their identity, and whether they touch nothing but what they are given.
         self._alone: dict[int, tuple[object, bool]] = {}
+        # Classes by their identity, how much code was known, and whether that has their methods.
+        self._looking: dict[int, tuple[object, int, bool]] = {}
 
     def is_seen(self, function: object) -> bool:
         """Tell whether a function's own code says what it reads and writes, or it has no need."""
@@ -221,6 +227,8 @@ class Calls:
         if of_given:
             called = Effect.NOTHING if _calls_later(target) else self.effect_of_functions(values)
             of_given = max(of_given, called)
+            if of_given is Effect.READS:
+                of_given = max(map(self.effect_of_look, values), default=of_given)
             if of_given is Effect.READS and goes_deep(target):
                 inside = [one for one in nested(*values) if all(one is not each for each in values)]
             read = _parts((*values, *inside), of_given, asks=asks_for_keys(target))
@@ -235,6 +243,9 @@ class Calls:
             parts += _parts(values[2:], Effect.READS)
         elif target is update_wrapper and values:
             parts += (((values[0], "function.", name), True) for name in _WRAPPED)
+            parts += (part for wrapped in values[1:2] for part in _taken_from(wrapped))
+        if type(receiver) is str or any(one is target for one in _TEXTS):
+            self._look_at_texts(values)
         if not issubclass(made_by, type):
             # A stream, to which all that is given one writes; a class only keeps it.
             streams = [one for one in values if issubclass(type(one), IN_MEMORY)]
@@ -244,6 +255,27 @@ class Calls:
             if type(cached) is _CACHE:
                 parts += _cache_of(getattr(cached, "__wrapped__", None))
         return parts, is_known(target) and not inside
+
+    def effect_of_look(self, value: object) -> Effect:
+        """Return what a look at a value does that calls its special methods.
+
+        Those of a class that is not seen may look at all that can be reached from there.
+        """
+        kind = type(value)
+        looks_deep = is_python(kind) and not issubclass(kind, type) and not self._looks_itself(kind)
+        return Effect.READS_ALL if looks_deep else Effect.READS
+
+    def _look_at_texts(self, values: Iterable[object]) -> None:
+        """Look at what the texts of semaphores and the like tell, also inside of containers."""
+        inside = (held for one in nested(*values) for _, held, _ in held_by(one))
+        for one in chain(values, inside):
+            kind = type(one)
+            text: object = inspect.getattr_static(kind, "__repr__", None)
+            if kind.__module__ == "threading" and type(text) is FunctionType and not is_ours(text):
+                for name in text.__code__.co_names:
+                    keeper = looked_into(kind, name)
+                    if keeper is not None:
+                        self._seeing.look_into(keeper, name)
 
     def _is_alone(self, function: object) -> bool:
         """Tell whether a function of C touches nothing but what it is given."""
@@ -409,6 +441,10 @@ class Calls:
             self._seeing.deaths.watch((one,))
         of_files = system_parts(None, values, {})
         called = self.effect_of_functions(values)
+        if effect is Effect.READS_ALL:
+            self._look_at_texts(values)
+        elif effect is Effect.READS:
+            effect = max(map(self.effect_of_look, values), default=effect)
         parts = _parts(values, max(effect, called), asks=asks)
         told = parts if called else self._not_seen(parts)
         return self._seeing.touch([*others, *told, *of_files])
@@ -468,6 +504,12 @@ class Calls:
         """Tell whether all special methods of a class are code that is seen, or Python's own."""
         if not is_python(kind) or is_opened(kind):
             return False
+        known = len(self._seeing.known)
+        if self._looking.get(id(kind), (None, -1, False))[1] != known:
+            self._looking[id(kind)] = kind, known, self._has_own_methods(kind)
+        return self._looking[id(kind)][2]
+
+    def _has_own_methods(self, kind: type) -> bool:
         if any(one.__flags__ & IMMUTABLE_TYPE for one in kind.__mro__ if not _is_builtin(one)):
             # Such as an array of `ctypes`.
             return False
@@ -600,6 +642,14 @@ def _set_module(kind: type) -> None:
             home = str(frame.f_globals["__name__"])
             frame = frame.f_back
         kind.__module__ = home
+
+
+def _taken_from(wrapped: object) -> Iterator[tuple[Part, bool]]:
+    """Yield what `functools.wraps` reads of a function."""
+    if type(wrapped) is FunctionType:
+        for name in ("", *_WRAPPED, *vars(wrapped)):
+            yield (wrapped, "function.", name), False
+        yield (vars(wrapped), "dict", ""), False
 
 
 def _calls_later(function: object) -> bool:

@@ -125,7 +125,8 @@ class Items:
     def unpacked(self, value: Iterable[object], most: int | None) -> Iterable[object]:
         """Return the items that are unpacked into so many targets, and one more if there is one."""
         if self._calls.is_special(value, "__iter__") and hasattr(type(value), "__iter__"):
-            first = iter(value) if most is None else islice(value, most + 1)
+            iterator = self._iterator(value)
+            first = iterator if most is None else islice(iterator, most + 1)
             return self._calls.behind(partial(self._look, value), list[object], first)
         self._look(value)
         return value
@@ -134,7 +135,7 @@ class Items:
         """Return what `yield from` goes through: it is sent, and gives, what Python says."""
         if running() is None or issubclass(type(value), CoroutineType):
             return value
-        iterator = iter(cast("Iterable[object]", value))
+        iterator = self._iterator(cast("Iterable[object]", value))
         if type(getattr(type(iterator), "__next__", None)) is FunctionType:
             return iterator
         if hasattr(type(iterator), "send"):
@@ -219,7 +220,7 @@ class Items:
 
     def _elements(self, container: Iterable[object]) -> Iterator[object]:
         """Go through a container or an iterator: each look for an element reads it, in one step."""
-        iterator = iter(container)
+        iterator = self._iterator(container)
         is_own = type(getattr(type(iterator), "__next__", None)) is FunctionType
         looked = -2
         # Of what is called to make an element.
@@ -243,6 +244,12 @@ class Items:
             except StopIteration:
                 return
             yield element
+
+    def _iterator(self, value: Iterable[object]) -> Iterator[object]:
+        """Return an iterator through a value; code that is not seen may look at it by then."""
+        if self._calls.is_special(value, "__iter__"):
+            return self._calls.behind(partial(self._look, value), iter, value)
+        return iter(value)
 
 
 def _running_with(value: object) -> ControlledRuntime | None:

@@ -12,7 +12,7 @@ from wheelproof_explore import explore
 from wheelproof_explore.verdicts import Verdict
 
 _FIRST = seeds.seed(0)
-_PAIRS = seeds.runs(60, hunted=2_000)
+_PAIRS = seeds.runs(80, hunted=2_000)
 
 
 @pytest.mark.campaign

@@ -148,4 +148,47 @@ def wrong_slot_that_its_descriptor_reads():
     def write(): thing.n = 2
     two(lambda: got.append(Slotted.n.__get__(thing)), write)
     assert got == [1]
+def wrong_text_of_a_semaphore():
+    places = threading.Semaphore()
+    two_looks(places.acquire, lambda: str(places)[-8:])
+def wrong_text_of_a_list_of_semaphores():
+    places = threading.Semaphore()
+    two_looks(places.acquire, lambda: f"{[places]}"[-9:])
+def unknown_owner_of_a_condition():
+    condition = threading.Condition()
+    two_looks(condition.acquire, condition._is_owned)
+def wrong_loop_through_a_chain_of_mappings():
+    numbers = collections.ChainMap({})
+    two_looks(lambda: numbers.maps[0].update(b=1), lambda: [one for one in numbers])
+def wrong_copy_of_a_chain_of_mappings():
+    numbers = collections.ChainMap({"a": 1})
+    two_looks(lambda: numbers.maps[0].update(a=2), lambda: dict(numbers))
+def wrong_truth_of_a_chain_of_mappings():
+    numbers = collections.ChainMap({})
+    two_looks(lambda: numbers.maps[0].update(b=1), lambda: not numbers)
+def wrong_unpacking_of_a_chain_of_mappings():
+    numbers = collections.ChainMap({"a": 1})
+    def look():
+        first, *others = numbers
+        return others
+    two_looks(lambda: numbers.maps[0].update(b=1), look)
+def wrong_delegation_to_a_chain_of_mappings():
+    numbers = collections.ChainMap({})
+    def made(): yield from numbers
+    two_looks(lambda: numbers.maps[0].update(b=1), lambda: [*made()])
+def wrong_length_of_a_dictionary_of_python():
+    numbers = collections.UserDict()
+    two_looks(lambda: numbers.data.update(b=1), lambda: len(numbers))
+def wrong_attributes_that_wraps_copies():
+    def wrapped(): pass
+    wrapped.n = 0
+    def write(): wrapped.n = 1
+    two_looks(write, lambda: functools.wraps(wrapped)(lambda: 1).n)
+def unknown_defaults_that_change():
+    def made(*, n=1): return n
+    two_looks(lambda: made.__kwdefaults__.update(n=2), made)
+def wrong_attribute_in_the_dict_of_an_error():
+    error, got = ValueError(), []
+    two(lambda: got.append(hasattr(error, "n")), lambda: vars(error).update(n=1))
+    assert got == [False]
 """
