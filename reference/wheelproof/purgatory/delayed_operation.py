@@ -30,6 +30,9 @@ from wheelproof.purgatory.disciplines import CompletionDiscipline, ExclusiveDisc
 from wheelproof.sync import AtomicReference
 from wheelproof.timer import Timer, TimerTask
 
+_COMPLETIONS = "_wheelproof_completions"
+"""The attribute of an exception that has the operations whose `on_complete` raised it."""
+
 
 class OperationState(Enum):
     """What has become of an operation; the last two are for good."""
@@ -170,18 +173,21 @@ class DelayedOperation(TimerTask):
             self.on_complete()
         except BaseException as failure:
             # Whoever counts completions has to count this one (standard 6.4.4).
-            _completions_of(failure).append(self)
+            vars(failure).setdefault(_COMPLETIONS, []).append(self)
             raise
         return True
 
     def was_completed_by(self, failure: BaseException) -> bool:
-        """Tell whether a callback that raised `failure` was that of this operation's completion."""
+        """Tell whether `failure`, or what it was raised from, is what `on_complete` has raised."""
+        chained: dict[int, BaseException] = {}
         raised: BaseException | None = failure
-        while raised is not None:
-            if any(one is self for one in _completions_of(raised)):
-                return True
+        # `raise error from error` leads in a circle.
+        while raised is not None and id(raised) not in chained:
+            chained[id(raised)] = raised
             raised = raised.__cause__ or raised.__context__
-        return False
+        return any(
+            one is self for each in chained.values() for one in vars(each).get(_COMPLETIONS, ())
+        )
 
     def start_timeout(self, timer: Timer) -> None:
         """Add the operation to `timer`, for good unless it is done by then (standard 2.4).
@@ -205,9 +211,3 @@ class DelayedOperation(TimerTask):
         """
         if self._timeout_started.get():
             self.cancel()
-
-
-def _completions_of(failure: BaseException) -> list[DelayedOperation]:
-    """Return the operations that were completed when their callbacks raised this."""
-    completions: list[DelayedOperation] = vars(failure).setdefault("_completions", [])
-    return completions

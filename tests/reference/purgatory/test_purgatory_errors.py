@@ -156,6 +156,8 @@ class _Wraps(Operation):
         try:
             return super().try_complete()
         except ValueError as error:
+            # In a circle, as `raise error from error` makes one.
+            error.__cause__ = error
             raise LookupError from error
 
 
