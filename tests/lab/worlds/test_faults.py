@@ -30,7 +30,7 @@ from wheelproof_lab.worlds.replication import programs as replication
 from wheelproof_lab.worlds.timer import system_timer
 from wheelproof_spec.components.timer.fuzz.under_test import InlineExecutor
 
-_MANY_RUNS = 5_000
+_MANY_RUNS = 8_000
 _LARGE = {
     "fault/accumulator-two-appends-abort",
     "fault/accumulator-two-appends-abort-without-close",
