@@ -6,6 +6,8 @@ acquisition, volatile write to a later read, start of a thread to its steps, end
 join, notification to wake-up. That one access came first in this run does not order the two.
 """
 
+from itertools import chain
+
 from wheelproof_explore.failures.failure import Failure, FailureKind
 from wheelproof_explore.fields.plain_fields import FieldAccess
 from wheelproof_explore.runtime.accesses import Accesses
@@ -138,9 +140,9 @@ class _HappensBefore:
         field = self._fields.setdefault((access.owner, access.field), _Field())
         if field.last_write is not None and self._is_unordered(field.last_write, access):
             return field.last_write
-        conflicting = [*field.reads.values()] if access.write else []
-        conflicting += [] if access.joint else field.joint.values()
-        for earlier in conflicting:
+        reads = field.reads.values() if access.write else ()
+        joint = () if access.joint else field.joint.values()
+        for earlier in chain(reads, joint):
             if self._is_unordered(earlier, access):
                 return earlier
         if access.joint:

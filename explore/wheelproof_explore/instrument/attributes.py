@@ -204,8 +204,9 @@ class Attributes(Items):
         if name == "__dict__":
             self._seeing.expose(instance)
             return
-        is_field = _is_field(found)
-        is_property = inspect.isdatadescriptor(found) and not (is_field or isinstance(found, _OF_C))
+        is_data = inspect.isdatadescriptor(found) and not isinstance(found, _OF_C)
+        is_field = is_data and _is_field(found)
+        is_property = is_data and not is_field
         is_set = name in self._seeing.set_names
         if is_set or (found is not None and (is_property or not write)):
             self._through(_mro(kind), name)
@@ -294,9 +295,9 @@ def _is_method(member: object) -> bool:
 
 
 def _is_field(member: object) -> bool:
-    """Tell whether a member of a class reads and writes what C keeps, as a field of `ctypes`."""
+    """Tell whether a descriptor reads and writes what C keeps, as a field of `ctypes`."""
     store: object = inspect.getattr_static(type(member), "__set__", None)
-    return type(store) is WrapperDescriptorType and not isinstance(member, (property, *_OF_C))
+    return type(store) is WrapperDescriptorType and not isinstance(member, property)
 
 
 def _is_called(member: object) -> bool:

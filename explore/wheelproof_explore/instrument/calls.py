@@ -270,8 +270,10 @@ class Calls:
         inside = (held for one in nested(*values) for _, held, _ in held_by(one))
         for one in chain(values, inside):
             kind = type(one)
+            if kind.__module__ != "threading":
+                continue
             text: object = inspect.getattr_static(kind, "__repr__", None)
-            if kind.__module__ == "threading" and type(text) is FunctionType and not is_ours(text):
+            if type(text) is FunctionType and not is_ours(text):
                 for name in text.__code__.co_names:
                     keeper = looked_into(kind, name)
                     if keeper is not None:

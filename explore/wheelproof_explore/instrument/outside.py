@@ -110,8 +110,6 @@ LOOKING_METHODS = _READING_METHODS | {
     "__reduce__", "__reduce_ex__", "__repr__", "__reversed__", "__sizeof__", "__str__",
 }  # fmt: skip
 """The same of any object of C."""
-_GOING_THROUGH_MAPPINGS = frozenset(_MODULES) - {"string"}
-"""Modules whose functions ask a mapping for all that it has, and for nothing else."""
 _ATOMS = (
     int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice, CodeType,
     FunctionType, ModuleType, type, property, staticmethod, classmethod,
@@ -357,7 +355,8 @@ def asks_for_keys(function: object) -> bool:
     if function is operator.getitem or type(function) is operator.itemgetter:
         return True
     package = str(getattr(function, "__module__", None)).partition(".")[0]
-    return package not in _KNOWN and package not in _GOING_THROUGH_MAPPINGS
+    # What is known of the others is that they go through all that a mapping has.
+    return package == "string" or not has_effects_known(package)
 
 
 def goes_deep(function: object) -> bool:
