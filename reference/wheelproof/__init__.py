@@ -6,7 +6,4 @@ wait there) and `producer` (the buffer pool and the record accumulator). Below t
 `sync`, the only door to concurrency. docs/standard numbers the rules that they implement;
 docstrings cite them as "standard 1.5", and as "TLA+" the actions of the models. What holds after
 any single fault of the environment is standard 6.9.
-
-A "Seam" in a docstring names a method or an attribute that a known bug replaces, in order to bring
-a real defect back.
 """

@@ -1,10 +1,19 @@
 """Clocks: where the timer reads the time, and what its waits are measured with.
 
+A timer that asks the system for the time cannot be tested at a chosen moment, and one that waits by
+another clock than it reads misses its deadlines. So reading and waiting belong to one object, which
+tests replace.
+
 >>> from wheelproof.clock import ManualClock
 >>> clock = ManualClock()
 >>> clock.advance(250)
 >>> clock.hi_res_clock_ms()
 250
+
+Invariants:
+
+- A clock never goes back (standard 1.1).
+- Whoever waits for a time on a ManualClock is woken by the advance that reaches it.
 """
 
 from typing import Annotated, Protocol

@@ -1,5 +1,8 @@
 """Checking that an argument lies within the domain of the system (standard 1.17, 6.1).
 
+An implementation with 64-bit integers overflows on numbers that Python takes. What this one accepts
+must not depend on the language, so every number that comes in is tested against the same bounds.
+
 >>> from wheelproof.domain import require_integer
 >>> require_integer("shards", 4, 1)
 4

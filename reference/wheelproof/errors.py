@@ -1,5 +1,8 @@
 """Errors of the reference, named as Kafka names them.
 
+A caller has to tell a closed timer from a wrong argument, and what has failed from what was never
+taken.
+
 >>> from wheelproof.errors import RejectedExecutionError, TimerClosedError, WheelproofError
 >>> issubclass(TimerClosedError, RejectedExecutionError)
 True
@@ -35,7 +38,7 @@ class TimerClosedError(RejectedExecutionError):
 
 
 class PurgatoryClosedError(WheelproofError, RuntimeError):
-    """An operation was handed to a purgatory after `shutdown` (standard 2.11)."""
+    """An operation was handed to a purgatory after `close` (standard 2.11)."""
 
 
 class DelayedOperationError(WheelproofError):

@@ -1,5 +1,7 @@
 """The name of a partition.
 
+Requests, logs, queues and watch keys all speak of a partition; as one type they cannot mix it up.
+
 >>> from wheelproof.topic_partition import TopicPartition
 >>> str(TopicPartition("payments", 0))
 'payments-0'

@@ -1,5 +1,7 @@
 """Domain types where a mix-up of two integers would be a bug.
 
+Milliseconds, offsets and sizes are all integers, and one in the place of another is a silent bug.
+
 >>> from wheelproof.units import MAX_MILLIS, Millis
 >>> Millis(5) + 1
 6

@@ -171,7 +171,7 @@ class _Purgatory:
 
     def close(self) -> None:
         """Shut the purgatory down."""
-        self.purgatory.shutdown()
+        self.purgatory.close()
 
 
 class _Memory(bytearray):

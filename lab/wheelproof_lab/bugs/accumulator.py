@@ -18,7 +18,7 @@ from wheelproof.producer.accumulator.partition_queues import PartitionQueue
 from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
 from wheelproof.producer.accumulator.producer_batch import Callback, FinalState
 from wheelproof.producer.accumulator.record_accumulator import RecordAppendResult
-from wheelproof.units import MAX_MILLIS, Millis
+from wheelproof.units import MAX_MILLIS
 from wheelproof_lab.bugs.known_bug import Finder, KnownBug, Sight
 
 
@@ -114,7 +114,7 @@ class SplitInFlightAccumulator(RecordAccumulator):
 class RetriedInFlightAccumulator(RecordAccumulator):
     """A batch that waits for another attempt still counts as in flight."""
 
-    def reenqueue(self, batch: ProducerBatch, now_ms: Millis) -> None:
+    def reenqueue(self, batch: ProducerBatch, now_ms: int) -> None:
         """Put `batch` at the head of its queue."""
         super().reenqueue(batch, now_ms)
         self._in_flight.add(batch)
@@ -160,7 +160,7 @@ class ClosedUnseenAccumulator(RecordAccumulator):
 class SleeplessAccumulator(RecordAccumulator):
     """The delay until the next check is always 0: the sender never sleeps."""
 
-    def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
+    def ready(self, cluster: Cluster, now_ms: int) -> ReadyCheckResult:
         """Return the nodes to which the sender can send at `now_ms`."""
         return replace(super().ready(cluster, now_ms), next_ready_check_delay_ms=0)
 
@@ -168,7 +168,7 @@ class SleeplessAccumulator(RecordAccumulator):
 class OversleepingAccumulator(RecordAccumulator):
     """The delay until the next check is too long by a millisecond: batches are sent late."""
 
-    def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
+    def ready(self, cluster: Cluster, now_ms: int) -> ReadyCheckResult:
         """Return the nodes to which the sender can send at `now_ms`."""
         result = super().ready(cluster, now_ms)
         delay_ms = result.next_ready_check_delay_ms + 1
@@ -178,7 +178,7 @@ class OversleepingAccumulator(RecordAccumulator):
 class MisnamingAccumulator(RecordAccumulator):
     """The topic of the first partition is reported as the one without a leader."""
 
-    def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
+    def ready(self, cluster: Cluster, now_ms: int) -> ReadyCheckResult:
         """Return the nodes to which the sender can send at `now_ms`."""
         result = super().ready(cluster, now_ms)
         first = next((partition.topic for partition in self._queues.all()), "")
@@ -199,7 +199,7 @@ class HeadsOnlyAccumulator(RecordAccumulator):
     It does so in each queue, and among the batches in flight of each partition.
     """
 
-    def _late(self, batches: Iterable[ProducerBatch], now_ms: Millis) -> list[ProducerBatch]:
+    def _late(self, batches: Iterable[ProducerBatch], now_ms: int) -> list[ProducerBatch]:
         late: list[ProducerBatch] = []
         over: set[TopicPartition] = set()
         for batch in batches:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from wheelproof.producer import BufferPool, ByteBuffer
 from wheelproof.producer.buffer_pool import Waiter
-from wheelproof.producer.pooled_memory import Loan
+from wheelproof.producer.pooled_memory import Loan, PooledMemory
 from wheelproof_lab.bugs.known_bug import Finder, KnownBug, Sight
 
 
@@ -39,14 +39,14 @@ class NoRefundPool(BufferPool):
 
     def _refund(self, loan: Loan) -> None:
         with self._lock:
-            self._loans.remove(loan)
+            self._memory.loans.remove(loan)
 
 
 class BargingPool(BufferPool):
     """Kafka's fast path: a new caller takes free memory even if other threads wait."""
 
     def _may_take_at_once(self, size: int) -> bool:
-        return self._has_enough(size)
+        return self._memory.has_enough(size)
 
 
 class AnyoneTakesPool(BufferPool):
@@ -56,24 +56,42 @@ class AnyoneTakesPool(BufferPool):
         return waiter in self._waiters
 
 
-class NarrowFreeListPool(BufferPool):
+class NarrowFreeListMemory(PooledMemory):
     """Kafka's test for enough memory: the size of the free list is computed in 32 bits."""
 
-    def _has_enough(self, size: int) -> bool:
-        if size == self.poolable_size and self._free:
+    __slots__ = ()
+
+    def has_enough(self, size: int) -> bool:
+        """Tell whether `size` bytes are free."""
+        if size == self.poolable_size and self.free:
             return True
-        free_list_size = (self._free_list_size() + 2**31) % 2**32 - 2**31
-        return self._non_pooled_available_memory + free_list_size >= size
+        free_list_size = (self.free_list_size() + 2**31) % 2**32 - 2**31
+        return self.non_pooled + free_list_size >= size
+
+
+class NarrowFreeListPool(BufferPool):
+    """A pool of such memory."""
+
+    _memory_class = NarrowFreeListMemory
+
+
+class TrustingMemory(PooledMemory):
+    """Kafka's deallocate: accepts any buffer, also the same buffer twice."""
+
+    __slots__ = ()
+
+    def end_loan(self, buffer: ByteBuffer) -> int:
+        """End the loan of `buffer`, if there is one."""
+        loan = buffer.receipt
+        if isinstance(loan, Loan):
+            self.loans.discard(loan)
+        return buffer.capacity
 
 
 class TrustingPool(BufferPool):
-    """Kafka's deallocate: accepts any buffer, also the same buffer twice."""
+    """A pool of such memory."""
 
-    def _end_loan(self, buffer: ByteBuffer) -> int:
-        loan = buffer.receipt
-        if isinstance(loan, Loan):
-            self._loans.discard(loan)
-        return buffer.capacity
+    _memory_class = TrustingMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

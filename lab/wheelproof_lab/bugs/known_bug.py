@@ -1,6 +1,6 @@
 """The table entries of known bugs, for every component."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TypeVar
@@ -60,6 +60,36 @@ class KnownBug:
         """
         given = ((field.default, getattr(self, field.name)) for field in fields(self))
         return {usual: other for usual, other in given if callable(usual) and usual is not other}
+
+    def seams(self) -> tuple[str, ...]:
+        """Return which parts of the reference the variant replaces: `TimingWheel._put`, and so on.
+
+        Nothing for a defect of the code around the reference.
+        """
+        found: dict[str, None] = {}
+        for usual, other in self.replaced().items():
+            if isinstance(usual, type) and isinstance(other, type):
+                names = [usual.__name__] if _is_reference(other) else _overridden(other)
+                found.update(dict.fromkeys(names))
+        return tuple(found)
+
+
+def _overridden(variant: type) -> Iterator[str]:
+    """Yield each attribute of the reference that `variant`, or a class that it names, replaces."""
+    ours = [one for one in variant.__mro__ if _is_reference(one)]
+    for theirs in variant.__mro__:
+        if theirs in ours:
+            continue
+        for name, value in vars(theirs).items():
+            owner = next((one for one in ours if name in vars(one)), None)
+            if isinstance(value, type):
+                yield from _overridden(value)
+            elif owner is not None and not name.startswith(("__", "_abc_")):
+                yield f"{owner.__name__}.{name}"
+
+
+def _is_reference(one: type) -> bool:
+    return one.__module__.partition(".")[0] == "wheelproof"
 
 
 Bug = TypeVar("Bug", bound=KnownBug)

@@ -16,7 +16,6 @@ from wheelproof.timer import (
 )
 from wheelproof.timer.delay_queue import DelayQueue
 from wheelproof.timer.system_timer_reaper import WORK_TIMEOUT_MS
-from wheelproof.units import Millis
 from wheelproof_lab.bugs.known_bug import Finder, KnownBug, Sight
 from wheelproof_spec.components.timer.variant import TimerVariant
 
@@ -149,7 +148,7 @@ class AdvanceAfterFlushTimer(SystemTimer):
 class PollOutsideLockTimer(SystemTimer):
     """Kafka's advance: it polls the first bucket before it locks, and gives up if there is none."""
 
-    def advance_clock(self, timeout_ms: Millis) -> bool:
+    def advance_clock(self, timeout_ms: int) -> bool:
         """Submit the tasks that are due."""
         require_integer("timeout_ms", timeout_ms, 0)
         self._delay_queue.await_due(timeout_ms)

@@ -1,7 +1,14 @@
 """A bounded amount of memory that threads share, wait for and give back: BufferPool.
 
+A producer must not take more memory than it was given, however slow its broker is. So a thread that
+finds too little waits, and whoever gives memory back wakes the one that has waited longest. Every
+way out of a wait (time-out, interrupt, close, an allocator that fails) has lost memory or a wake-up
+in Kafka once.
+
 >>> from wheelproof.producer.buffer_pool import BufferPool
 >>> pool = BufferPool(100, 20)
+>>> pool
+BufferPool(total_memory=100, poolable_size=20)
 >>> buffer = pool.allocate(20, 0)
 >>> pool.available_memory()
 80
@@ -9,17 +16,31 @@
 >>> usage = pool.usage()
 >>> usage.pooled, usage.non_pooled
 (20, 80)
+>>> usage.check(pool.total_memory)
+
+Invariants, whenever the lock is free:
+
+- No byte is lost or made: what is unpooled, the free buffers, the loans and what waiting threads
+  have gathered make up the total; `BufferPoolUsage.check` tests it.
+- Only the thread that has waited longest has gathered memory.
+- If there is memory and somebody waits, the one that has waited longest is awake or signalled.
 """
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, ClassVar, Protocol
 
+from wheelproof import sync
 from wheelproof.clock import Clock, SystemClock
+from wheelproof.closing import Closing
 from wheelproof.domain import require_integer
 from wheelproof.producer import pool_arithmetic
 from wheelproof.producer.byte_buffer import Allocator, ByteBuffer, allocate_byte_buffer
-from wheelproof.producer.errors import BufferExhaustedError, ProducerClosedError
+from wheelproof.producer.errors import (
+    BufferExhaustedError,
+    IllegalStateError,
+    ProducerClosedError,
+)
 from wheelproof.producer.pooled_memory import Loan, PooledMemory
 from wheelproof.sync import Condition, GuardedBy
 from wheelproof.units import MAX_MILLIS, Millis
@@ -49,6 +70,16 @@ class BufferPoolUsage:
     accumulated: int
     waiting: int
 
+    def check(self, total_memory: int) -> None:
+        """Test that no byte is lost or made; for programs and tests (standard 3.9).
+
+        Raises IllegalStateError unless these are `total_memory` bytes, and each part has some or
+        none. TLA+: NoByteIsLostOrMade of BufferPool.
+        """
+        parts = self.non_pooled, self.pooled, self.lent, self.accumulated
+        if sum(parts) != total_memory or min(parts) < 0:
+            raise IllegalStateError(f"{self} is not {total_memory} bytes")
+
 
 class Waiter:
     """A thread that waits for `size` bytes and has some; the pool's lock guards `accumulated`."""
@@ -61,18 +92,29 @@ class Waiter:
         self.accumulated = 0
 
 
-class BufferPool(PooledMemory):
+class BufferPool(Closing):
     """Memory of a fixed total, lent out in buffers; those of one size are kept for reuse.
 
-    Memory goes to the thread that has waited longest, until it has enough (standard 3.10).
-    Unlike Kafka's, the pool therefore serves a newcomer only if nobody waits, and a thread that
-    wakes up for no reason takes nothing unless it is first; docs/findings.md has the
-    counterexamples. Zero bytes can always be had at once.
+    Memory goes to the thread that has waited longest, until it has enough (standard 3.10). Zero
+    bytes can always be had at once.
 
     TLA+: BufferPool; FifoAllocator for what it promises.
     """
 
-    __slots__ = ("_allocator", "_clock", "_closed", "_wait_time", "_waiters")
+    __slots__ = (
+        "_allocator",
+        "_clock",
+        "_closed",
+        "_lock",
+        "_memory",
+        "_runtime",
+        "_wait_time",
+        "_waiters",
+        "poolable_size",
+        "total_memory",
+    )
+
+    _memory_class: ClassVar[type[PooledMemory]] = PooledMemory
 
     def __init__(
         self,
@@ -89,13 +131,27 @@ class BufferPool(PooledMemory):
         `wait_time` is told of each wait.
         Raises IllegalArgumentError for a negative total or a poolable size below 1.
         """
-        super().__init__(total_memory, poolable_size)
+        # The conditions of those who wait are made later, and have to match the lock.
+        self._runtime = sync.current_runtime()
+        self._lock = self._runtime.lock("BufferPool.lock")
+        self._memory: Annotated[PooledMemory, GuardedBy("_lock")] = self._memory_class(
+            total_memory, poolable_size
+        )
+        self.total_memory = self._memory.total
+        self.poolable_size = self._memory.poolable_size
         self._clock = SystemClock() if clock is None else clock
         self._allocator = allocator
         self._wait_time = wait_time
         self._closed: Annotated[bool, GuardedBy("_lock")] = False
         # In the order of their arrival. Only the first one accumulates memory.
         self._waiters: Annotated[deque[Waiter], GuardedBy("_lock")] = deque()
+
+    def __repr__(self) -> str:
+        """Return the sizes; `usage` tells where the memory is."""
+        return (
+            f"{type(self).__name__}(total_memory={self.total_memory}, "
+            f"poolable_size={self.poolable_size})"
+        )
 
     def allocate(self, size: int, max_time_to_block_ms: int) -> ByteBuffer:
         """Return a buffer of `size` bytes, waiting at most `max_time_to_block_ms` milliseconds.
@@ -117,7 +173,7 @@ class BufferPool(PooledMemory):
                 self._require_open()
                 try:
                     if self._may_take_at_once(size):
-                        loan = self._take_at_once(size)
+                        loan = self._memory.take(size)
                     else:
                         loan = self._wait_for_memory(size, deadline_ms)
                 finally:
@@ -143,13 +199,13 @@ class BufferPool(PooledMemory):
         if buffer is None:
             return
         with self._lock:
-            size = self._end_loan(buffer)
+            size = self._memory.end_loan(buffer)
             try:
                 try:
-                    self._take_back(buffer, size)
+                    self._memory.take_back(buffer, size)
                 except BaseException:
                     # A signal came first. The loan is over, so its memory comes back all the same.
-                    self._take_back(buffer, size)
+                    self._memory.take_back(buffer, size)
                     raise
                 self._signal_first()
             except BaseException:
@@ -171,23 +227,37 @@ class BufferPool(PooledMemory):
         with self._lock:
             return len(self._waiters)
 
+    def available_memory(self) -> int:
+        """Return how many bytes are neither lent nor held by waiting threads."""
+        with self._lock:
+            return self._memory.available
+
+    def unallocated_memory(self) -> int:
+        """Return how many bytes are available and not bound in buffers for reuse."""
+        with self._lock:
+            return self._memory.non_pooled
+
     def usage(self) -> BufferPoolUsage:
         """Return where the memory is, all of it as of one moment (standard 3.9)."""
         with self._lock:
+            memory = self._memory
             return BufferPoolUsage(
-                non_pooled=self._non_pooled_available_memory,
-                pooled=len(self._free) * self.poolable_size,
-                lent=sum(loan.size for loan in self._loans),
+                non_pooled=memory.non_pooled,
+                pooled=memory.free_list_size(),
+                lent=sum(loan.size for loan in memory.loans),
                 accumulated=sum(waiter.accumulated for waiter in self._waiters),
                 waiting=len(self._waiters),
             )
 
     def _may_take_at_once(self, size: int) -> bool:
-        """Tell whether a newcomer need not wait. Seam: known bug barging replaces this.
+        """Tell whether a newcomer need not wait.
 
         TLA+: operator `MayTakeAtOnce` of BufferPool.
         """
-        return size == 0 or (not self._waiters and self._has_enough(size))
+        # Kafka: if there is enough.
+        # Here:  if there is enough and nobody waits.
+        # Why:   newcomers take what a waiting thread was woken for, again and again (finding 19).
+        return size == 0 or (not self._waiters and self._memory.has_enough(size))
 
     def _wait_for_memory(self, size: int, deadline_ms: Millis) -> Loan:
         waiter = Waiter(size, self._runtime.condition(self._lock, "BufferPool.more_memory"))
@@ -214,7 +284,7 @@ class BufferPool(PooledMemory):
                 if waiter in self._waiters:
                     self._leave_queue(waiter)
                 if loan is not None:
-                    self._end_reservation(loan)
+                    self._memory.end_reservation(loan)
                 raise
 
     def _await_more_memory(self, waiter: Waiter, deadline_ms: Millis) -> Millis:
@@ -234,41 +304,42 @@ class BufferPool(PooledMemory):
         return max(started_ms, ended_ms)
 
     def _is_next(self, waiter: Waiter) -> bool:
-        """Tell whether it is this waiter's turn. Seam: known bug anyone-takes replaces this.
+        """Tell whether it is this waiter's turn.
 
         TLA+: operator `IsNext` of BufferPool.
         """
+        # Kafka: whoever wakes up takes what there is.
+        # Here:  the first in the queue does.
+        # Why:   two threads with half of the memory each wait for the other half (finding 20).
         return self._waiters[0] is waiter
 
     def _take_what_there_is(self, waiter: Waiter) -> Loan | None:
         """Take memory for `waiter`; returns the loan once it has enough."""
-        size = waiter.size
-        if waiter.accumulated == 0 and size == self.poolable_size and self._free:
-            return self._lend_pooled(size)
+        size, memory = waiter.size, self._memory
+        if waiter.accumulated == 0 and size == memory.poolable_size and memory.free:
+            return memory.lend_pooled()
         wanted = size - waiter.accumulated
-        self._free_up(wanted)
-        taken = pool_arithmetic.memory_taken(wanted, self._non_pooled_available_memory)
+        memory.free_up(wanted)
+        # min(wanted, non_pooled)
+        taken = pool_arithmetic.memory_taken(wanted, memory.non_pooled)
         loan = Loan(size)
-        # No call from here on, as in `_take_at_once`.
-        self._non_pooled_available_memory -= taken
+        # No call from here on: a signal comes before all of it or after all of it (standard 6.8).
+        memory.non_pooled -= taken
         waiter.accumulated += taken
         if waiter.accumulated < size:
             return None
         waiter.accumulated = 0
-        self._loans |= {loan}
+        memory.loans |= {loan}
         return loan
 
     def _leave_queue(self, waiter: Waiter) -> None:
-        """End a wait, successful or not. Seam: known bug KAFKA-3651 replaces this."""
+        """End a wait, successful or not."""
         self._give_back(waiter)
         self._waiters.remove(waiter)
 
     def _give_back(self, waiter: Waiter) -> None:
-        """Free what a waiter has accumulated: a part, or nothing after a success.
-
-        Seam: known bug KAFKA-4840/no-give-back replaces this.
-        """
-        self._non_pooled_available_memory += waiter.accumulated
+        """Free what a waiter has accumulated: a part, or nothing after a success."""
+        self._memory.non_pooled += waiter.accumulated
         waiter.accumulated = 0
 
     def _make_buffer(self, loan: Loan) -> ByteBuffer:
@@ -280,24 +351,18 @@ class BufferPool(PooledMemory):
     def _refund(self, loan: Loan) -> None:
         """Take back a reservation for which there was no memory (standard 3.6).
 
-        Seam: known bug KAFKA-4840/no-refund replaces this. TLA+: Refund of BufferPool.
+        TLA+: Refund of BufferPool.
         """
         with self._lock:
-            self._end_reservation(loan)
+            self._memory.end_reservation(loan)
             self._signal_first()
-
-    def _end_reservation(self, loan: Loan) -> None:
-        if loan in self._loans:
-            self._loans -= {loan}
-            self._non_pooled_available_memory += loan.size
 
     def _signal_next(self) -> None:
         """Hand a signal on that may have reached a thread on its way out (standard 3.4).
 
-        Seam: known bug KAFKA-4840/no-hand-on replaces this.
         TLA+: operator `SignalNext` of BufferPool.
         """
-        if self._non_pooled_available_memory > 0 or self._free:
+        if self._memory.non_pooled > 0 or self._memory.free:
             self._signal_first()
 
     def _signal_first(self) -> None:

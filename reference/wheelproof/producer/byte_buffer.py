@@ -1,5 +1,8 @@
 """Buffers: memory that is lent out, written into and given back.
 
+Memory that was given back may already belong to somebody else. So a buffer carries a receipt by
+which its lender recognizes the loan, and a buffer that is lent again is a new object.
+
 >>> from wheelproof.producer.byte_buffer import allocate_byte_buffer
 >>> buffer = allocate_byte_buffer(8)
 >>> buffer.put(b"abc")

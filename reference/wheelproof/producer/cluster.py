@@ -1,5 +1,7 @@
 """What the sender knows of the cluster: which node leads which partition.
 
+The sender works node by node, and records come partition by partition.
+
 >>> from wheelproof.producer.cluster import Cluster
 >>> from wheelproof.topic_partition import TopicPartition
 >>> payments = TopicPartition("payments", 0)

@@ -1,5 +1,7 @@
 """Errors of the producer's memory, named as Kafka names them.
 
+Whether a record was taken decides whether the caller sends it again, so each error says that.
+
 >>> from wheelproof.producer.errors import BufferExhaustedError
 >>> try:
 ...     raise BufferExhaustedError("no memory within 5 ms")

@@ -1,5 +1,7 @@
 """A record as the application hands it in, and its bytes.
 
+How much memory a batch needs is known before anything is written, from the sizes of its records.
+
 >>> from wheelproof.producer.record import Record, varint
 >>> record = Record(timestamp_ms=0, value=b"payload")
 >>> len(record.encoded(0, 0))

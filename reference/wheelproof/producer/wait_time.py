@@ -1,4 +1,12 @@
-"""How long threads have waited for memory: in all, and as a share of the last minute or so."""
+"""How long threads have waited for memory: in all, and as a share of the last minute or so.
+
+A producer whose threads wait has too little memory, or a slow broker; the ratio says they do.
+
+Invariants:
+
+- The windows are in the order of time, and do not overlap.
+- The total never goes down, also if the clock goes back during a wait (standard 6.1).
+"""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,5 +1,9 @@
 """An operation that waits: for a condition that other threads make true, or for its time-out.
 
+A request that cannot be answered yet must not hold a thread. It is an object instead, which whoever
+makes its condition true completes, or else the timer. Both can come at once, and it is answered
+once.
+
 >>> from wheelproof.purgatory import DelayedOperation
 >>> class Request(DelayedOperation):
 ...     ready = False
@@ -16,8 +20,14 @@ False
 >>> request.safe_try_complete(), request.safe_try_complete()
 answered
 (True, False)
->>> request.is_completed()
-True
+>>> request
+Request(delay_ms=1000, completed)
+
+Invariants:
+
+- The state leaves PENDING once, and `on_complete` follows exactly if it became COMPLETED.
+- The time-out is cancelled before `on_complete` (standard 2.1).
+- An operation that is done does not stay in the timer.
 """
 
 from abc import abstractmethod
@@ -74,6 +84,10 @@ class DelayedOperation(TimerTask):
         self._timeout_started = sync.volatile(False, "DelayedOperation.timeout_started")
         self._discipline = ExclusiveDiscipline() if discipline is None else discipline
 
+    def __repr__(self) -> str:
+        """Return the class, the time-out, and what has become of the operation."""
+        return f"{type(self).__name__}(delay_ms={self.delay_ms}, {self._state.get().value})"
+
     @abstractmethod
     def try_complete(self) -> bool:
         """Test the predicate and, if it holds, return `force_complete()`; else False.
@@ -103,10 +117,12 @@ class DelayedOperation(TimerTask):
     def force_cancel(self) -> bool:
         """Give the operation up, if it is pending, and tell whether this call did.
 
-        It will not be completed any more and does not expire; nothing is called back. Kafka cancels
-        the time-out alone, and completion may overtake it; docs/findings.md has the runs.
+        It will not be completed any more and does not expire; nothing is called back.
         TLA+: Cancel of DelayedOperation.
         """
+        # Kafka: cancel the time-out.
+        # Here:  end the operation first, by the cell that completion needs.
+        # Why:   a completion or an add under way overtakes a cancelled time-out (finding 11).
         if not self._state.compare_and_set(OperationState.PENDING, OperationState.CANCELLED):
             return False
         try:
@@ -192,7 +208,7 @@ class DelayedOperation(TimerTask):
     def start_timeout(self, timer: Timer) -> None:
         """Add the operation to `timer`, for good unless it is done by then (standard 2.4).
 
-        Raises what `timer.add` raises. Seam: known bug tail-not-tested replaces this.
+        Raises what `timer.add` raises.
         TLA+: AddToTimer, TimeoutStarted, IsDone and CancelTask of Purgatory.
         """
         timer.add(self)
@@ -203,11 +219,12 @@ class DelayedOperation(TimerTask):
     def _end_timeout(self) -> None:
         """Cancel the time-out, or leave that to the thread that is adding it at this moment.
 
-        The adder tests the state after it has said that it has added. A cancel before that would
-        find the task bound and not yet linked, and leave its entry in the timer until the time-out
-        (standard 1.11), as Kafka does; docs/findings.md has the run.
-        Seam: known bug timeout-half-added replaces this.
+        The adder tests the state after it has said that it has added.
         TLA+: EndTimeout and CancelTask of Purgatory.
         """
+        # Kafka: cancel, always.
+        # Here:  cancel if the add is over; else its thread sees the state, and cancels.
+        # Why:   in the middle of an add the task is bound and not linked: the cancel does nothing,
+        #        and the entry stays until its time-out (finding 9, standard 1.11).
         if self._timeout_started.get():
             self.cancel()

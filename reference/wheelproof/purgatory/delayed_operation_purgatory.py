@@ -1,5 +1,9 @@
 """Where operations wait: watched under keys, and in a timer for their time-outs.
 
+A broker has hundreds of thousands of requests that wait. Each event concerns few of them, those
+under one key; and most are done long before their time-out, so leaving has to be as cheap as
+coming.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.purgatory import DelayedOperationPurgatory
 >>> from wheelproof.sync import DeferredExecutor
@@ -21,6 +25,8 @@
 False
 >>> purgatory.try_complete_else_watch(second, ["orders-0"])
 False
+>>> purgatory
+DelayedOperationPurgatory('example', num_delayed=2)
 >>> first.ready = True
 >>> purgatory.check_and_complete("payments-0")
 answered
@@ -32,6 +38,13 @@ True
 answered
 too late
 1
+
+Invariants:
+
+- Whoever is watched under a key and pending is found by a trigger of that key that begins later.
+- A predicate that becomes true after the watch is tested again: by its trigger, or by the adder.
+- An operation is in the timer only while it is pending, or while its adder is about to cancel it.
+- At most `purge_interval` operations that are done stay in the lists behind a pass of the reaper.
 """
 
 from collections.abc import Hashable, Iterable
@@ -39,19 +52,19 @@ from typing import Generic
 from weakref import WeakSet
 
 from wheelproof import sync
+from wheelproof.closing import Closing
 from wheelproof.domain import require_integer
 from wheelproof.errors import IllegalArgumentError, PurgatoryClosedError, TimerClosedError
 from wheelproof.purgatory.watchers import Operation, Watchers, WatcherShard
 from wheelproof.timer import Timer
 from wheelproof.timer.system_timer_reaper import reap
-from wheelproof.units import Millis
 
 DEFAULT_PURGE_INTERVAL = 1_000
 """How many operations that are done may be left in watch lists: a count (standard 2.10)."""
 DEFAULT_SHARDS = 512
 
 
-class DelayedOperationPurgatory(Generic[Operation]):
+class DelayedOperationPurgatory(Closing, Generic[Operation]):
     """Keeps operations until a trigger or their time-out completes them.
 
     A thread that makes a predicate true calls `check_and_complete` for its key afterwards, without
@@ -81,6 +94,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         a timer that another purgatory owns.
         """
         _take(timer)
+        self._name = purgatory_name
         self._timer = timer
         self._timer_enabled = timer_enabled
         self._purge_interval = require_integer("purge_interval", purge_interval, 0)
@@ -96,6 +110,10 @@ class DelayedOperationPurgatory(Generic[Operation]):
         if reaper_enabled:
             self._expiration_reaper.start()
 
+    def __repr__(self) -> str:
+        """Return the name, and how many operations wait in the timer."""
+        return f"{type(self).__name__}({self._name!r}, num_delayed={self.num_delayed()})"
+
     def try_complete_else_watch(self, operation: Operation, watch_keys: Iterable[Hashable]) -> bool:
         """Complete `operation` now, or watch it under each key until it is (standard 2.4).
 
@@ -103,7 +121,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         has not found the operation there. `operation` is new: watched nowhere.
 
         Returns True iff this call completed it. Raises IllegalArgumentError without keys and for
-        one that cannot be hashed, PurgatoryClosedError after `shutdown`, and whatever the
+        one that cannot be hashed, PurgatoryClosedError after `close`, and whatever the
         predicate, `on_complete` or the timer raise; an operation that was watched by then is given
         up and unwatched.
         TLA+: TestOpen, Watch, AddToTimer, TimeoutStarted, Count and EndRaising of Purgatory.
@@ -139,7 +157,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
 
         Returns how many this call completed. Raises IllegalArgumentError for a key that cannot be
         hashed, and DelayedOperationError, when all have been tried, if any raised; if what one
-        raised ends a thread, that. Allowed after `shutdown`: it only lets operations go.
+        raised ends a thread, that. Allowed after `close`: it only lets operations go.
         TLA+: FetchWatchers, TestEmpty and RemoveKeyIfEmpty of Purgatory.
         """
         watchers = self._shard_of(key).get(key)
@@ -175,7 +193,6 @@ class DelayedOperationPurgatory(Generic[Operation]):
         """Return the number of watches: an operation counts once for each key (standard 2.10).
 
         Operations that are done count until they are dropped from the list.
-        Seam: known bug KAFKA-664 replaces this.
         """
         return sum(
             watchers.count_watched()
@@ -191,11 +208,11 @@ class DelayedOperationPurgatory(Generic[Operation]):
         """Return the number of keys that have a list."""
         return sum(len(shard.all_watchers()) for shard in self._shards)
 
-    def advance_clock(self, timeout_ms: Millis) -> bool:
+    def advance_clock(self, timeout_ms: int) -> bool:
         """Expire what is due, waiting at most `timeout_ms` for it; then purge (standard 2.10).
 
         Returns what the timer's `advance_clock` does. The reaper calls this; callers do if there is
-        none. Raises TimerClosedError after `shutdown`.
+        none. Raises TimerClosedError after `close`.
         """
         advanced = self._timer.advance_clock(timeout_ms)
         if self._purge_is_due():
@@ -221,7 +238,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
             self._recount(estimated, len(pending))
         return purged
 
-    def shutdown(self) -> None:
+    def close(self) -> None:
         """Stop for good: whatever waits is neither completed nor expired (standard 2.11).
 
         Closes the timer, which waits for the expiries under way, and ends the reaper. A second call
@@ -233,11 +250,11 @@ class DelayedOperationPurgatory(Generic[Operation]):
             self._expiration_reaper.join()
 
     def _give_up(self, operation: Operation) -> bool:
-        """Cancel an operation. Seam: known bug cancels-timeout-only replaces this."""
+        """Cancel an operation."""
         return operation.force_cancel()
 
     def _new_shard(self) -> WatcherShard[Operation]:
-        """Make a shard. Seam: known bugs with shards of their own replace this."""
+        """Make a shard."""
         return WatcherShard()
 
     def _shard_of(self, key: Hashable) -> WatcherShard[Operation]:
@@ -246,7 +263,6 @@ class DelayedOperationPurgatory(Generic[Operation]):
     def _withdraw(self, operation: Operation, watched: Iterable[Hashable]) -> None:
         """Undo a call that ends in an error: it may leave nothing half done (standard 6.4).
 
-        Seam: known bug left-at-error replaces this.
         TLA+: GiveUp, UnwatchFetch, UnwatchRemove, UnwatchTestEmpty and UnwatchKey of Purgatory.
         """
         if watched:
@@ -271,17 +287,13 @@ class DelayedOperationPurgatory(Generic[Operation]):
             return
 
     def _drop_if_empty(self, key: Hashable, watchers: Watchers[Operation]) -> None:
-        """Remove a key whose list is empty. TLA+: TestEmpty and RemoveKeyIfEmpty of Purgatory.
-
-        Seam: known bugs KAFKA-2160 and KAFKA-2253/list-then-map replace this.
-        """
+        """Remove a key whose list is empty. TLA+: TestEmpty and RemoveKeyIfEmpty of Purgatory."""
         if watchers.is_empty():
             self._shard_of(key).remove_key_if_empty(key, watchers)
 
     def _purge_is_due(self) -> bool:
         """Tell whether too many operations are done but possibly still watched.
 
-        Seam: known bug estimate-overwritten replaces this.
         TLA+: PurgeReadEstimate and PurgeReadDelayed of Purgatory.
         """
         estimated = self._estimated_total_operations.get()
@@ -290,12 +302,12 @@ class DelayedOperationPurgatory(Generic[Operation]):
     def _recount(self, estimated: int, live: int) -> None:
         """Take from the estimate what a purge that began at `estimated` has dropped.
 
-        Kafka sets it to the number of delayed operations before the purge: what is added meanwhile
-        is forgotten, and so is what has left the timer and is not completed yet. Then more than
-        purge_interval operations stay; docs/findings.md has the runs.
-        Seam: known bug estimate-overwritten replaces this.
         TLA+: PurgeReset of Purgatory.
         """
+        # Kafka: before the purge, set the estimate to the number of operations in the timer.
+        # Here:  after it, take away what the purge has dropped.
+        # Why:   what comes meanwhile is forgotten, and so is what has left the timer and is not
+        #        completed yet: more than purge_interval operations stay (finding 10).
         self._estimated_total_operations.add_and_get(live - estimated)
 
     def _require_open(self) -> None:

@@ -2,7 +2,7 @@
 
 Kafka has changed its mind five times; each answer is a strategy here (standard 2, the table of
 versions). What each one promises, and what it does not, has models: MaybeTryComplete with the
-CONSTANT Discipline. Several known bugs of the purgatory are disciplines of their own.
+CONSTANT Discipline.
 
 ========================  =============  ==========================================================
 class                     Kafka          how completion is attempted
@@ -34,6 +34,12 @@ a `sync.Monitor` and refuses a `sync.Lock`.
     >>> request.safe_try_complete()
     answered
     True
+
+Invariants:
+
+- A trigger is followed by a test of the predicate that began after it; not so
+  TryLockOnceDiscipline.
+- `try_complete` excludes itself; ExclusiveDiscipline keeps `on_complete` out as well.
 """
 
 from abc import ABC, abstractmethod

@@ -1,5 +1,8 @@
 """Which operations wait for which key: the list of one key, and the keys of one shard.
 
+A trigger has to find all operations of its key, while others come and go. It must not hold a lock
+while it tries them: what they call may wait for that lock (KAFKA-3994).
+
 >>> from wheelproof.purgatory import DelayedOperation
 >>> class Request(DelayedOperation):
 ...     ready = False
@@ -18,6 +21,12 @@
 >>> watchers.try_complete_watched(), watchers.is_empty()
 answered
 (1, True)
+
+Invariants:
+
+- A key is in its shard's map exactly while it has a list, and only that list is reached by the key.
+- Operations are put in and the list is made under one hold of the shard's lock (KAFKA-2253).
+- No lock of a list or a shard is held while an operation is tried.
 """
 
 from collections.abc import Hashable, Sequence
@@ -89,7 +98,6 @@ class Watchers(Generic[Operation]):
 
         Raises, after the walk, DelayedOperationError if any of them raised; if what one raised
         ends a thread, an interrupt or SystemExit, that (standard 6.4.8).
-        Seam: known bugs stop-at-error and KAFKA-3994 replace this.
         TLA+: IsDone, Lock, TryComplete, IsDoneAfterRaising and WalkRemove of Purgatory.
         """
         completed = 0
@@ -102,6 +110,9 @@ class Watchers(Generic[Operation]):
                     completed += 1
                     self.remove(operation)
             except BaseException as failure:
+                # Kafka: the error ends the walk.
+                # Here:  the walk goes on, and raises at its end.
+                # Why:   those behind it lose their trigger for good (finding 12).
                 failures.append(failure)
                 completed += operation.was_completed_by(failure)
                 if operation.is_done():
@@ -126,7 +137,7 @@ class Watchers(Generic[Operation]):
         return PurgeResult(dropped=len(done), pending=frozenset(pending))
 
     def _purge(self, operation: Operation) -> None:
-        """Drop an operation that is done. Seam: known bug KAFKA-664 replaces this."""
+        """Drop an operation that is done."""
         self.remove(operation)
 
 
@@ -168,7 +179,6 @@ class WatcherShard(Generic[Operation]):
 
         Both under one hold of the lock, or the operation lands in watchers that are being removed
         (standard 2.8, KAFKA-2253). TLA+: Watch of Purgatory.
-        Seam: known bug KAFKA-2253/get-then-add replaces this.
         """
         with self._lock:
             watchers = self._watchers_by_key.get(key)
@@ -211,5 +221,5 @@ class WatcherShard(Generic[Operation]):
                 del self._watchers_by_key[key]
 
     def _new_watchers(self) -> Watchers[Operation]:
-        """Make an empty list. Seam: known bugs with watchers of their own replace this."""
+        """Make an empty list."""
         return Watchers()

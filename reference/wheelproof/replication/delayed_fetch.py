@@ -1,5 +1,8 @@
 """A fetch request that waits for data.
 
+A follower or a consumer that has read everything would ask again and again. It waits instead until
+there is enough to be worth an answer.
+
 >>> from wheelproof.replication.delayed_fetch import DelayedFetch
 >>> from wheelproof.replication.log_results import FetchProgress, LogOffsetMetadata
 >>> from wheelproof.replication.requests import FetchParams, FetchPartition
@@ -22,6 +25,10 @@
 >>> fetch.try_complete()
 answered
 True
+
+Invariants:
+
+- What it looks at never counts twice: a try has no effect unless it completes.
 """
 
 from collections.abc import Callable, Mapping
@@ -84,10 +91,7 @@ class DelayedFetch(DelayedOperation):
         self._on_expired()
 
     def _segment_is_complete(self, progress: FetchProgress) -> bool:
-        """Tell whether the answer cannot grow: it comes from one segment, and that has an end.
-
-        Seam: known bug KAFKA-19567/fetch replaces this.
-        """
+        """Tell whether the answer cannot grow: it comes from one segment, and that has an end."""
         return progress.start.on_older_segment(progress.end)
 
     def _available_bytes(self, progress: FetchProgress, request: FetchPartition) -> int:

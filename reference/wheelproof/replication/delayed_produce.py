@@ -1,10 +1,17 @@
 """A produce request that waits for the replicas.
 
+acks = all promises that every replica in sync has the record. The leader has it at once, the others
+fetch it later, so the answer waits for them.
+
 >>> from wheelproof.replication.delayed_produce import status_of_append
 >>> from wheelproof.replication.error_code import ErrorCode
 >>> status = status_of_append(ErrorCode.NOT_LEADER_OR_FOLLOWER, None)
 >>> status.acks_pending, status.response.error.value
 (False, 'NOT_LEADER_OR_FOLLOWER')
+
+Invariants:
+
+- A partition that has stopped waiting stays as it is.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +23,6 @@ from wheelproof.replication.log_results import LogAppendInfo
 from wheelproof.replication.partition import ReplicationProgress
 from wheelproof.replication.requests import PartitionProduceResponse, ProduceCallback
 from wheelproof.topic_partition import TopicPartition
-from wheelproof.units import Millis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +56,7 @@ class DelayedProduce(DelayedOperation):
 
     def __init__(
         self,
-        timeout_ms: Millis,
+        timeout_ms: int,
         statuses: Mapping[TopicPartition, ProducePartitionStatus],
         *,
         progress_of: Callable[[TopicPartition, LogAppendInfo], ReplicationProgress],

@@ -1,5 +1,7 @@
 """What a broker answers when it cannot do what a request asks, named as in Kafka's protocol.
 
+A client decides by the code whether it tries again, and where.
+
 >>> from wheelproof.replication.error_code import ErrorCode
 >>> ErrorCode.NONE.value, ErrorCode("NONE") is ErrorCode.NONE
 ('NONE', True)

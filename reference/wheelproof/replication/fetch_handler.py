@@ -1,5 +1,7 @@
 """Serving fetch requests of followers and consumers.
 
+A fetch reads at once, and waits only if that is too little; then it reads again at its end.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.purgatory import DelayedOperationPurgatory
 >>> from wheelproof.replication.replica_manager import ReplicaManager
@@ -19,7 +21,11 @@
 >>> asked = {payments: FetchPartition(fetch_offset=0, max_bytes=1_000)}
 >>> manager.fetch_messages(params, asked, lambda data: print(data[payments].error.value))
 NONE
->>> manager.shutdown()
+>>> manager.close()
+
+Invariants:
+
+- What is answered was read after the last try of the predicate.
 """
 
 from collections.abc import Mapping
@@ -49,7 +55,6 @@ class FetchHandler:
     """
 
     _delayed_fetch_class: ClassVar[type[DelayedFetch]] = DelayedFetch
-    """Seam: known bug KAFKA-19567/fetch replaces this."""
 
     def __init__(
         self, partitions: Partitions, purgatory: DelayedOperationPurgatory[DelayedFetch]

@@ -1,5 +1,7 @@
 """What a log says of itself: records in their places, offsets, ends, results of reads.
 
+Offsets count records, positions count bytes, and a fetch that waits compares both of two moments.
+
 >>> from wheelproof.replication.log_results import LogOffsetMetadata
 >>> first = LogOffsetMetadata(
 ...     message_offset=3, segment_base_offset=0, relative_position_in_segment=120

@@ -1,5 +1,7 @@
 """A piece of a partition's log.
 
+Logs grow without end and are cut from the end. In segments neither costs more than the last one.
+
 >>> from wheelproof.replication.log_results import LogRecord
 >>> from wheelproof.replication.log_segment import LogSegment
 >>> segment = LogSegment(10)
@@ -11,6 +13,11 @@
 >>> segment.truncate_to(11)
 >>> segment.next_offset
 11
+
+Invariants:
+
+- Offsets in a segment follow on each other; a batch lies in one segment.
+- `_positions` and `_begins` have one entry more than there are records.
 """
 
 from bisect import bisect_right

@@ -1,5 +1,8 @@
 """One partition on one broker: its log, who leads it, which replicas are in sync.
 
+One broker leads a partition, the others copy it, and this may change at any moment. Whether a
+record may be acknowledged depends on who is in sync in which epoch.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.replication.partition import Partition
 >>> from wheelproof.topic_partition import TopicPartition
@@ -9,6 +12,12 @@
 False
 >>> sorted(partition.in_sync_replica_ids), partition.leader_epoch
 ([1, 2], 7)
+
+Invariants:
+
+- `_in_sync` and `_remote_replicas` are empty unless this broker leads; then it is in sync itself.
+- The high watermark is not beyond the end of any replica in sync, as the leader knows it.
+- The epoch only rises, also over a stop.
 """
 
 from collections.abc import Collection, Sequence
@@ -71,7 +80,7 @@ class Partition:
         clock: Clock,
         min_in_sync_replicas: int = 1,
         segment_bytes: int = DEFAULT_SEGMENT_BYTES,
-        replica_lag_time_max_ms: Millis = DEFAULT_REPLICA_LAG_TIME_MAX_MS,
+        replica_lag_time_max_ms: int = DEFAULT_REPLICA_LAG_TIME_MAX_MS,
     ) -> None:
         """Make a replica that follows nobody yet.
 
@@ -95,6 +104,10 @@ class Partition:
         self._epoch_start_offset: Annotated[int, GuardedBy("_lock")] = 0
         self._remote_replicas: Annotated[dict[int, Replica], GuardedBy("_lock")] = {}
         self._in_sync: Annotated[frozenset[int], GuardedBy("_lock")] = frozenset()
+
+    def __repr__(self) -> str:
+        """Return the partition, and whose replica of it this is."""
+        return f"{type(self).__name__}({self.topic_partition}, broker_id={self._broker_id})"
 
     @property
     def in_sync_replica_ids(self) -> frozenset[int]:
@@ -271,11 +284,12 @@ class Partition:
     def check_enough_replicas_reach_offset(self, append: LogAppendInfo) -> ReplicationProgress:
         """Tell whether the in-sync replicas have all that `append` wrote.
 
-        An error counts as reached: waiting does not help (standard 5.1). A broker that has
-        lost the partition and leads it again may have lost the records too, and others may stand at
-        their offsets; so epoch and log of the append are asked for, which Kafka does not do.
+        An error counts as reached: waiting does not help (standard 5.1).
         """
         with self._lock.read:
+            # Kafka: asks whether this broker leads.
+            # Here:  and whether its log has the records of this append still.
+            # Why:   it may have lost them, and others stand at their offsets (finding 18).
             if not self._is_leader() or not self._holds(append):
                 return ReplicationProgress(reached=True, error=ErrorCode.NOT_LEADER_OR_FOLLOWER)
             if self.log.high_watermark < append.next_offset:
@@ -285,10 +299,7 @@ class Partition:
             return ReplicationProgress(reached=True, error=error)
 
     def _holds(self, append: LogAppendInfo) -> bool:
-        """Tell whether the log still has the records of an append.
-
-        Seam: known bug epoch-blind-acknowledgement replaces this.
-        """
+        """Tell whether the log still has the records of an append."""
         return self.log.holds(append)
 
     def _is_leader(self) -> bool:

@@ -1,5 +1,8 @@
 """The log of one partition: records in segments, and the epochs in which they were written.
 
+Followers find out where their log parts from a new leader's by the epochs in which records were
+written. So a log has records, and beside them where each epoch began.
+
 >>> from wheelproof.replication.partition_log import PartitionLog
 >>> log = PartitionLog()
 >>> appended = log.append([b"first", b"second"], leader_epoch=1)
@@ -7,6 +10,11 @@
 (0, 2, 0)
 >>> log.maybe_increment_high_watermark(1), log.high_watermark
 (True, 1)
+
+Invariants:
+
+- Offsets have no gap. The epochs and their starts rise.
+- The high watermark lies between 0 and the end of the log.
 """
 
 from bisect import bisect_right

@@ -1,5 +1,7 @@
 """The partitions that a broker has.
 
+Requests look a partition up far more often than a broker gets or loses one.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.replication.partition import Partition
 >>> from wheelproof.replication.partitions import Partitions
@@ -12,6 +14,10 @@ True
 >>> partitions.remove(payments)
 >>> partitions.get(payments) is None
 True
+
+Invariants:
+
+- A published map never changes.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,8 @@
 """Serving produce requests.
 
+An append is local and quick; what takes time is the replicas. So it appends first, and what waits
+is the answer alone.
+
 >>> from wheelproof.replication.produce_handler import refusal_of_acks
 >>> from wheelproof.topic_partition import TopicPartition
 >>> payments = TopicPartition("payments", 0)
@@ -7,6 +10,10 @@
 True
 >>> refusal_of_acks({payments: [b"value"]}, 2)[payments].error.value
 'INVALID_REQUIRED_ACKS'
+
+Invariants:
+
+- Each request is answered once, in this call or from the purgatory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +28,6 @@ from wheelproof.replication.partition import PartitionAppendResult, ReplicationP
 from wheelproof.replication.partitions import Partitions
 from wheelproof.replication.requests import ALL_ACKS, PartitionProduceResponse, ProduceCallback
 from wheelproof.topic_partition import TopicPartition
-from wheelproof.units import Millis
 
 
 class ProduceHandler:
@@ -56,7 +62,7 @@ class ProduceHandler:
         self,
         results: Mapping[TopicPartition, PartitionAppendResult],
         *,
-        timeout_ms: Millis,
+        timeout_ms: int,
         required_acks: int,
         callback: ProduceCallback,
     ) -> None:
@@ -69,7 +75,7 @@ class ProduceHandler:
 
     def _await_replicas(
         self,
-        timeout_ms: Millis,
+        timeout_ms: int,
         results: Mapping[TopicPartition, PartitionAppendResult],
         callback: ProduceCallback,
     ) -> None:

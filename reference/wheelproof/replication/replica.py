@@ -1,11 +1,18 @@
 """What the leader knows of another replica.
 
+A leader learns where a follower stands by its fetches alone, one fetch late.
+
 >>> from wheelproof.replication.replica import Replica
 >>> follower = Replica(2, caught_up_ms=0)
 >>> follower.log_end_offset
 -1
 >>> follower.is_caught_up(10, now_ms=30_001, max_lag_ms=30_000)
 False
+
+Invariants:
+
+- The end is what the follower has asked for, so it has everything before it.
+- A follower counts as caught up at the time of the fetch that proves it, not of the answer.
 """
 
 from typing import Annotated

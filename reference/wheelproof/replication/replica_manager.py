@@ -1,5 +1,8 @@
 """A broker's partitions, and the produce and fetch requests that wait for them.
 
+An append lets fetches go, and a fetch of a follower lets appends go. Each completes operations of
+the other kind; done under a lock of a partition this deadlocks (KAFKA-7697).
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.purgatory import DelayedOperationPurgatory
 >>> from wheelproof.replication.replica_manager import ReplicaManager
@@ -28,7 +31,12 @@
 ...     asked = {payments: FetchPartition(fetch_offset=offset, max_bytes=1_000)}
 ...     manager.fetch_messages(params, asked, lambda data: None)
 NONE 0
->>> manager.shutdown()
+>>> manager.close()
+
+Invariants:
+
+- No operation is completed while a lock of a partition, or of the changes of roles, is held.
+- A request is answered once, by its time-out at the latest.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -36,6 +44,7 @@ from typing import ClassVar
 
 from wheelproof import sync
 from wheelproof.clock import Clock, SystemClock
+from wheelproof.closing import Closing
 from wheelproof.domain import require_integer
 from wheelproof.errors import DelayedOperationError, PurgatoryClosedError
 from wheelproof.purgatory import DelayedOperationPurgatory
@@ -64,7 +73,7 @@ from wheelproof.units import Millis
 _Purgatory = DelayedOperationPurgatory[DelayedProduce] | DelayedOperationPurgatory[DelayedFetch]
 
 
-class ReplicaManager:
+class ReplicaManager(Closing):
     """Appends and fetches, which drive each other through two purgatories (standard 5.3).
 
     An append gives fetches their data; a follower's fetch tells how far it has come, which raises
@@ -76,9 +85,7 @@ class ReplicaManager:
     """
 
     _fetch_handler_class: ClassVar[type[FetchHandler]] = FetchHandler
-    """Seam: known bug KAFKA-19567/fetch replaces this."""
     _partition_class: ClassVar[type[Partition]] = Partition
-    """Seam: known bug epoch-blind-acknowledgement replaces this."""
 
     def __init__(
         self,
@@ -89,7 +96,7 @@ class ReplicaManager:
         clock: Clock | None = None,
         min_in_sync_replicas: int = 1,
         segment_bytes: int = DEFAULT_SEGMENT_BYTES,
-        replica_lag_time_max_ms: Millis = DEFAULT_REPLICA_LAG_TIME_MAX_MS,
+        replica_lag_time_max_ms: int = DEFAULT_REPLICA_LAG_TIME_MAX_MS,
     ) -> None:
         """Make the replica manager of a broker that has no partitions yet.
 
@@ -114,6 +121,10 @@ class ReplicaManager:
         self._partitions = Partitions()
         self.produce = ProduceHandler(self._partitions, produce_purgatory)
         self.fetch = self._fetch_handler_class(self._partitions, fetch_purgatory)
+
+    def __repr__(self) -> str:
+        """Return whose manager this is."""
+        return f"{type(self).__name__}(broker_id={self.broker_id})"
 
     def partition(self, topic_partition: TopicPartition) -> Partition | None:
         """Return the partition, if this broker has it."""
@@ -191,7 +202,7 @@ class ReplicaManager:
     def append_records(
         self,
         *,
-        timeout_ms: Millis,
+        timeout_ms: int,
         required_acks: int,
         entries: Mapping[TopicPartition, Sequence[bytes]],
         callback: ProduceCallback,
@@ -203,7 +214,7 @@ class ReplicaManager:
         number is answered with INVALID_REQUIRED_ACKS for each partition, and nothing is appended.
 
         Raises IllegalArgumentError for a negative time-out and for values that are no bytes,
-        PurgatoryClosedError after `shutdown`, and what callbacks raise.
+        PurgatoryClosedError after `close`, and what callbacks raise.
         """
         require_integer("timeout_ms", timeout_ms, 0)
         require_entries(entries)
@@ -236,7 +247,7 @@ class ReplicaManager:
         log. A follower's fetch also says how far its log has come (standard 5.2, 5.3).
 
         Raises IllegalArgumentError for negative numbers in `params` and negative limits in
-        `requests`, PurgatoryClosedError after `shutdown`, and what callbacks raise.
+        `requests`, PurgatoryClosedError after `close`, and what callbacks raise.
         """
         require_fetch(params, requests)
         self._require_open()
@@ -247,11 +258,11 @@ class ReplicaManager:
         finally:
             self._complete_delayed(risen)
 
-    def shutdown(self) -> None:
+    def close(self) -> None:
         """Stop both purgatories; what waits there is never answered (standard 2.11, 5.6)."""
         self._closed.set(True)
-        self._produce_purgatory.shutdown()
-        self._fetch_purgatory.shutdown()
+        self._produce_purgatory.close()
+        self._fetch_purgatory.close()
 
     def _require_open(self) -> None:
         if self._closed.get():
@@ -270,7 +281,7 @@ class ReplicaManager:
     def _complete_after_append(
         self, results: Mapping[TopicPartition, PartitionAppendResult]
     ) -> None:
-        """Complete what an append lets go. Seam: known bug silent-append replaces this.
+        """Complete what an append lets go.
 
         TLA+: operator `Checks` and Trigger of ProduceFetch.
         """

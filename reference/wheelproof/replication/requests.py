@@ -1,5 +1,7 @@
 """What clients and followers ask of a replica manager, and what it answers.
 
+A request names many partitions, and each has an answer of its own.
+
 >>> from wheelproof.replication.error_code import ErrorCode
 >>> from wheelproof.replication.requests import FetchPartitionData
 >>> FetchPartitionData(error=ErrorCode.NONE).is_refusal
@@ -14,7 +16,6 @@ from dataclasses import dataclass
 from wheelproof.replication.error_code import ErrorCode
 from wheelproof.replication.log_results import EpochEndOffset, LogRecord
 from wheelproof.topic_partition import TopicPartition
-from wheelproof.units import Millis
 
 ALL_ACKS = -1
 """The producer waits until every in-sync replica has the records."""
@@ -51,7 +52,7 @@ class FetchParams:
     """
 
     replica_id: int | None
-    max_wait_ms: Millis
+    max_wait_ms: int
     min_bytes: int
     max_bytes: int
 

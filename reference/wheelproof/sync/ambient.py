@@ -1,5 +1,8 @@
 """The ambient runtime, and one constructor for each primitive that asks it.
 
+The same code has to run on real threads and under a model checker. So primitives come from
+whichever runtime is ambient when an object is built, and nobody passes one through.
+
 >>> from wheelproof import sync
 >>> from wheelproof.sync.threads import ThreadsRuntime
 >>> with sync.use_runtime(ThreadsRuntime()):
@@ -7,6 +10,10 @@
 >>> cell.set("after")
 >>> cell.get()
 'after'
+
+Invariants:
+
+- An object keeps the runtime that it was built with.
 """
 
 import time

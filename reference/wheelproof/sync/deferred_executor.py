@@ -1,11 +1,18 @@
 """An executor whose tasks run when the caller says so: for manual clocks and driven tests.
 
+A test that drives a clock by hand has to know that what was due has run. With threads it would have
+to wait; here it asks.
+
 >>> from wheelproof.sync import DeferredExecutor
 >>> executor = DeferredExecutor()
 >>> executor.submit(lambda: print("now"))
 >>> executor.run_pending()
 now
 1
+
+Invariants:
+
+- Tasks run in the order of their submission, on the thread that calls `run_pending`.
 """
 
 from collections import deque

@@ -1,5 +1,8 @@
 """Declaring which lock guards a field.
 
+Not every shared field is a cell: most are plain, and a lock guards them. Which lock is a promise
+that can be checked, if it is written down.
+
 >>> from typing import Annotated
 >>> from wheelproof import sync
 >>> from wheelproof.sync import GuardedBy

@@ -1,5 +1,8 @@
 """An executor with one thread, built from the primitives of whichever runtime it is given.
 
+Expired tasks run in the order in which they expired, and not on the thread that advances the clock:
+a slow one would stop the time of all others (standard 1.9).
+
 >>> from wheelproof import sync
 >>> executor = sync.single_thread_executor("example")
 >>> ran: list[str] = []
@@ -7,6 +10,12 @@
 >>> executor.shutdown()
 >>> executor.await_termination(60_000), ran
 (True, ['in its thread'])
+
+Invariants:
+
+- A task that was taken runs, also behind `shutdown` (standard 6.2).
+- What a task raises ends neither the thread nor another task.
+- It is terminated exactly if it is shut down and its queue is empty.
 """
 
 import logging

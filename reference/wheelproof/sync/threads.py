@@ -13,6 +13,10 @@ the interpreter performs atomically; read-and-write operations take the cell's o
     >>> thread.start()
     >>> thread.join(), count.get()
     (True, 1)
+
+Invariants:
+
+- An operation that raises has not happened (standard 6.8).
 """
 
 import threading

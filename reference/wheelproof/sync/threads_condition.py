@@ -10,6 +10,10 @@ not notified.
     >>> with lock:
     ...     condition.wait(1)
     False
+
+Invariants:
+
+- A waiter that was claimed is in no queue.
 """
 
 import threading

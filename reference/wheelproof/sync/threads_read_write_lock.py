@@ -18,6 +18,10 @@ in one step. Whatever a signal ends before the block, the view that is being ent
     >>> with lock.write:
     ...     print("nobody else is here")
     nobody else is here
+
+Invariants:
+
+- Either one thread has the write side, or any number the read side.
 """
 
 import threading

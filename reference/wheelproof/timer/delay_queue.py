@@ -1,5 +1,9 @@
 """The queue of buckets, ordered by expiration: what tells a timer how long it may sleep.
 
+A wheel with a hand that moves at each tick wakes a thread a thousand times a second, for nothing
+most of the time. Here the buckets that hold something are in a queue, and a thread sleeps until the
+first of them expires.
+
 >>> from wheelproof import sync
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.timer.delay_queue import DelayQueue
@@ -15,6 +19,12 @@ False
 >>> clock.advance_to(20)
 >>> queue.poll() is bucket
 True
+
+Invariants:
+
+- A bucket is queued at most once, and its key does not change while it is.
+- Nobody sleeps past the head: an offer that comes before it wakes who waits.
+- After `close` nobody waits.
 """
 
 import heapq
@@ -79,7 +89,7 @@ class DelayQueue:
                 self.offer_unless_queued(bucket)
             raise
 
-    def await_due(self, timeout_ms: Millis) -> bool:
+    def await_due(self, timeout_ms: int) -> bool:
         """Wait at most `timeout_ms` milliseconds until a bucket could be taken, and take none.
 
         Returns whether one could.

@@ -1,5 +1,8 @@
 """The timer of the broker: a hierarchy of wheels, a delay queue, an executor with one thread.
 
+A broker has a timer for every request that waits, and cancels nearly all of them. So adding and
+cancelling have to be cheap, and may be done by many threads at once; expiry is one thread's work.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.sync import DeferredExecutor
 >>> from wheelproof.timer import SystemTimer, TimerTask
@@ -9,8 +12,8 @@
 >>> clock, executor = ManualClock(), DeferredExecutor()
 >>> timer = SystemTimer("example", clock=clock, executor=executor)
 >>> timer.add(Say(100))
->>> timer.size()
-1
+>>> timer
+SystemTimer('example', tick_ms=1, wheel_size=20, size=1)
 >>> clock.advance(100)
 >>> timer.advance_clock(0)
 True
@@ -19,6 +22,13 @@ expired
 1
 >>> timer.size()
 0
+
+Invariants:
+
+- A task that was added and not cancelled is in one bucket, or was submitted once.
+- A bucket that holds something is queued, or an adder that holds the read side is about to offer
+  it.
+- The wheel's clock is not ahead of time, nor behind what an advance that has returned has expired.
 """
 
 from typing import Annotated, ClassVar
@@ -47,18 +57,12 @@ class SystemTimer(Timer):
     (standard 1.2, 1.5). Between `add` and the run of a task lie, in this order: its bucket, the
     delay queue, `advance_clock`, the executor.
 
-    Unlike Kafka's, it takes buckets from the queue only under the write side. Kafka takes the first
-    one before it asks for the lock, and gives up without the lock when there is none; adders run in
-    between, and tasks can be late by a whole interval. docs/findings.md has the counterexamples.
-
     Lock order: read-write lock, task, upper bucket, lower bucket, entry (standard 1.15).
     TLA+: SystemTimer.
     """
 
     _timing_wheel_class: ClassVar[type[TimingWheel]] = TimingWheel
-    """Seam: known bugs with wheels of their own replace this."""
     _delay_queue_class: ClassVar[type[DelayQueue]] = DelayQueue
-    """Seam: known bug close-wakes-one replaces this."""
 
     def __init__(
         self,
@@ -79,6 +83,7 @@ class SystemTimer(Timer):
         Raises IllegalArgumentError for a tick or size below 1, and for a start below 0 or in the
         future, where tasks would run early.
         """
+        self._name = executor_name
         self._clock = SystemClock() if clock is None else clock
         now_ms = self._clock.hi_res_clock_ms()
         start_ms = now_ms if start_ms is None else require_integer("start_ms", start_ms, 0, now_ms)
@@ -97,6 +102,14 @@ class SystemTimer(Timer):
             sync.single_thread_executor(f"executor-{executor_name}")
             if executor is None
             else executor
+        )
+
+    def __repr__(self) -> str:
+        """Return the name, the resolution, and the number of tasks that wait."""
+        wheel = self._timing_wheel
+        return (
+            f"{type(self).__name__}({self._name!r}, tick_ms={wheel.tick_ms}, "
+            f"wheel_size={wheel.wheel_size}, size={self.size()})"
         )
 
     def add(self, timer_task: TimerTask) -> None:
@@ -121,19 +134,21 @@ class SystemTimer(Timer):
                 entry.remove()
                 raise
 
-    def advance_clock(self, timeout_ms: Millis) -> bool:
+    def advance_clock(self, timeout_ms: int) -> bool:
         """Submit what is due, waiting at most `timeout_ms` milliseconds for it (standard 1.5).
 
         Returns whether a bucket was taken, which it may be although all its entries were cancelled.
         Any number of threads may call this. Raises TimerClosedError after `close`,
         IllegalArgumentError for a negative time-out, and what the executor's `submit` raises: then
         the tasks that it did not take wait for the next advance.
-        Seam: known bug poll-outside-lock replaces this.
         TLA+: StartAdvance, AwaitDue, TimeOut, QueueForWrite, LockWrite, Poll, PollNothing,
         AdvanceClock, FlushLock, FlushEntry, FlushEnd and UnlockWrite of SystemTimer; AwaitDue,
         PollOf, FlushEntry, FlushDone and EndAdvance of TimingWheel.
         """
         require_integer("timeout_ms", timeout_ms, 0)
+        # Kafka: take the first bucket, waiting for it; if there is none, return; lock; flush.
+        # Here:  wait until the first is due, and take none; lock; take; flush.
+        # Why:   an adder that runs before the lock is late by a whole interval (findings 1 to 3).
         self._delay_queue.await_due(timeout_ms)
         # Also when nothing seemed due: the lock waits for adders between their link and their
         # offer, behind whom others may already have returned.
@@ -161,10 +176,12 @@ class SystemTimer(Timer):
     def _add_timer_task_entry(self, entry: TimerTaskEntry) -> None:
         """Put an entry into the wheel, or submit its task if that is due.
 
-        Seam: known bugs KAFKA-2226/no-cancelled-test and test-then-submit replace this.
         TLA+: Insert, Submit and RefuseTask of SystemTimer; TestCancelled and Submit of
         EntryMigration.
         """
+        # Kafka: if the entry is not cancelled, submit its task.
+        # Here:  take the task's binding, and submit if that succeeds.
+        # Why:   a cancel between test and submission says yes, and the task runs (finding 4).
         if not self._timing_wheel.add(entry) and entry.timer_task.claim(entry):
             try:
                 self._task_executor.submit(entry.timer_task.run)
@@ -188,7 +205,7 @@ class SystemTimer(Timer):
         return True
 
     def _expire_bucket(self, bucket: TimerTaskList) -> None:
-        """Empty a bucket that is due. Seam: known bug advance-after-flush replaces this."""
+        """Empty a bucket that is due."""
         try:
             # The clock first: it sends entries to a lower level or expires them (rule 1.6).
             self._timing_wheel.advance_clock(bucket.get_expiration())

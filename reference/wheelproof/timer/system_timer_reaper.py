@@ -1,5 +1,8 @@
 """A timer that advances by itself.
 
+Somebody has to call `advance_clock`. A thread that any error ends leaves a timer that goes on to
+accept tasks and never runs them, as Kafka's does.
+
 >>> from wheelproof.timer import SystemTimer, TimerTask
 >>> from wheelproof.timer.system_timer_reaper import SystemTimerReaper
 >>> from wheelproof import sync
@@ -12,6 +15,10 @@
 >>> sync.await_until(Done.done, lambda done: done)
 True
 >>> timer.close()
+
+Invariants:
+
+- As long as the timer is open, an advance is under way, or one begins after a pause.
 """
 
 import logging
@@ -42,7 +49,7 @@ class SystemTimerReaper(Timer):
         """Take `timer_task` in; see `Timer.add`."""
         self._timer.add(timer_task)
 
-    def advance_clock(self, timeout_ms: Millis) -> bool:
+    def advance_clock(self, timeout_ms: int) -> bool:
         """Refuse: the clock is advanced by the reaper's thread alone.
 
         Raises IllegalArgumentError always.
@@ -68,11 +75,11 @@ class SystemTimerReaper(Timer):
         reap(self._timer.advance_clock)
 
 
-def reap(advance_clock: Callable[[Millis], bool]) -> None:
+def reap(advance_clock: Callable[[int], bool]) -> None:
     """Call `advance_clock` again and again until it raises TimerClosedError (standard 6.3).
 
     Nothing else ends it: the timer goes on to accept adds, and they have to expire. Any other error
-    is logged, and the next pass begins after a pause (standard 2.10). Kafka's reaper ends.
+    is logged, and the next pass begins after a pause (standard 2.10).
     """
     while True:
         try:
@@ -80,6 +87,9 @@ def reap(advance_clock: Callable[[Millis], bool]) -> None:
         except TimerClosedError:
             return
         except BaseException:
+            # Kafka: the error ends the thread; adds are accepted, and never expire.
+            # Here:  it is logged, and the thread goes on.
+            # Why:   standard 6.3.
             # First the pause: a runtime that was ending this thread ends it there.
             _pause()
             _logger.exception("an advance of the timer raised; the reaper goes on")

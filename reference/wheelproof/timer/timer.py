@@ -1,17 +1,19 @@
 """What a timer is, whatever it is made of.
 
+A purgatory needs few things of a timer, and tests give it others than the wheel.
+
 >>> from wheelproof.timer import SystemTimer, Timer
 >>> isinstance(SystemTimer("example"), Timer)
 True
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
+from wheelproof.closing import Closing
 from wheelproof.timer.timer_task import TimerTask
-from wheelproof.units import Millis
 
 
-class Timer(ABC):
+class Timer(Closing):
     """Runs each task that is added to it once, when its delay has passed (standard 1)."""
 
     @abstractmethod
@@ -23,7 +25,7 @@ class Timer(ABC):
         """
 
     @abstractmethod
-    def advance_clock(self, timeout_ms: Millis) -> bool:
+    def advance_clock(self, timeout_ms: int) -> bool:
         """Submit what is due, waiting at most `timeout_ms` milliseconds for something to be due.
 
         The argument is a longest wait, not an amount of time to advance by (standard 1.5).

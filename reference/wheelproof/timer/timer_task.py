@@ -1,14 +1,25 @@
 """A unit of delayed work and its place in the timer: TimerTask and TimerTaskEntry.
 
+Between an add and the run of a task others may cancel it, or add it again. All of them meet at one
+cell of the task, its binding: whoever takes that away has decided.
+
 >>> from wheelproof.timer.timer_task import TimerTask, TimerTaskEntry
 >>> class Say(TimerTask):
 ...     def run(self) -> None:
 ...         print("expired")
 >>> task = Say(100)
 >>> entry = TimerTaskEntry(task, 1_100)
+>>> entry
+TimerTaskEntry(Say(delay_ms=100), expiration_ms=1100)
 >>> task.set_timer_task_entry(entry)
 >>> task.cancel(), entry.cancelled()
 (True, True)
+
+Invariants:
+
+- A task is bound to one entry at most; an entry that is not bound never fires.
+- An entry is in the list that its `list` names, and in no other.
+- Lock order: task, list, entry (standard 1.15).
 """
 
 from abc import ABC, abstractmethod
@@ -25,9 +36,7 @@ class TimerTask(ABC):
 
     A task is bound to at most one entry at a time. Taking the binding away decides its fate:
     the timer by `claim`, and then it is submitted; a caller by `cancel`, and then it never runs; a
-    later add by binding a new entry, and then only that one fires (standard 1.12). Kafka tests
-    the binding and submits afterwards, so that a task can be submitted after its cancel has
-    returned; docs/findings.md has the counterexample.
+    later add by binding a new entry, and then only that one fires (standard 1.12).
 
     TLA+: variable `bound` of EntryMigration.
     """
@@ -45,6 +54,10 @@ class TimerTask(ABC):
         self._entry: AtomicReference[TimerTaskEntry | None] = sync.atomic_reference(
             None, "TimerTask.entry"
         )
+
+    def __repr__(self) -> str:
+        """Return the class and the delay."""
+        return f"{type(self).__name__}(delay_ms={self.delay_ms})"
 
     @abstractmethod
     def run(self) -> None:
@@ -125,6 +138,10 @@ class TimerTaskEntry:
         self.expiration_ms = expiration_ms
         self.monitor = sync.monitor("TimerTaskEntry.monitor")
         self.list: Volatile[EntryHolder | None] = sync.volatile(None, "TimerTaskEntry.list")
+
+    def __repr__(self) -> str:
+        """Return the task and when it is due."""
+        return f"TimerTaskEntry({self.timer_task!r}, expiration_ms={self.expiration_ms})"
 
     def cancelled(self) -> bool:
         """Tell whether the task is no longer bound to this entry (standard 1.10)."""

@@ -1,5 +1,8 @@
 """A bucket of a timing wheel: entries that share one expiration.
 
+Entries leave from the middle when their tasks are cancelled, so a bucket is a linked list; and they
+move to other buckets as time passes, so two lists can race for one entry (KAFKA-2226).
+
 >>> from wheelproof import sync
 >>> from wheelproof.timer.timer_task import TimerTask, TimerTaskEntry
 >>> from wheelproof.timer.timer_task_list import TimerTaskList
@@ -17,6 +20,12 @@
 25
 >>> tasks.get(), bucket.get_expiration()
 (0, -1)
+
+Invariants:
+
+- Under the monitor: from the root along `next` through every entry whose `list` is this, and back.
+- `prev` leads the other way.
+- The counter is the number of entries in all lists of the timer.
 """
 
 from collections.abc import Callable
@@ -76,7 +85,7 @@ class TimerTaskList:
         """Link `entry` at the tail, out of whichever list held it before (standard 1.13).
 
         The entry's monitor is needed beside the list's: two lists can race for one entry.
-        TLA+: the steps Add* of EntryMigration. Seam: known bug entry-monitor-dropped replaces this.
+        TLA+: the steps Add* of EntryMigration.
         """
         linked = False
         while not linked:
@@ -91,7 +100,6 @@ class TimerTaskList:
         """Unlink `entry` if this list holds it; else nothing (standard 1.13, KAFKA-2226).
 
         TLA+: the steps Remove* of EntryMigration.
-        Seam: known bug entry-monitor-dropped replaces this.
         """
         with self._monitor, entry.monitor:
             if self._holds(entry):
@@ -162,8 +170,5 @@ class TimerTaskList:
             raise
 
     def _holds(self, entry: TimerTaskEntry) -> bool:
-        """Tell whether `entry` is in this list.
-
-        Seam: known bug KAFKA-2226/stale-list replaces this.
-        """
+        """Tell whether `entry` is in this list."""
         return entry.list.get() is self

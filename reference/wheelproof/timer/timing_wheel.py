@@ -32,6 +32,12 @@ delay queue of buckets drives the clock, so that an empty bucket costs nothing.
     True
     >>> wheel.overflow_wheel is None
     False
+
+Invariants:
+
+- A bucket holds one tick at a time: entries of one virtual id (standard 1.3).
+- The clock of a wheel is a multiple of its tick, and that of the wheel above agrees with it.
+- A bucket that holds an entry is queued with its expiration, once whoever added it is done.
 """
 
 from typing import Annotated, ClassVar, Self
@@ -77,9 +83,7 @@ class TimingWheel:
     )
 
     _bucket_class: ClassVar[type[TimerTaskList]] = TimerTaskList
-    """Seam: known bugs KAFKA-2226/stale-list and entry-monitor-dropped replace this."""
     _fewest_buckets: ClassVar[int] = 2
-    """Seam: known bug one-bucket replaces this."""
     # A multiple of `tick_ms`. The wheel holds what expires within `interval_ms` of it.
     _current_time_ms: Annotated[int, GuardedBy("the owner's read-write lock")]
 
@@ -94,9 +98,6 @@ class TimingWheel:
     ) -> None:
         """Make a wheel whose clock stands at `start_ms` milliseconds, truncated to the tick.
 
-        A wheel of one bucket spans only the tick that has begun and could hold nothing, on any
-        level: it gets two. Kafka recurses without end there; see docs/findings.md.
-
         Raises IllegalArgumentError if the tick or the size is below 1 or the start outside the
         domain.
         """
@@ -104,6 +105,10 @@ class TimingWheel:
         require_integer("wheel_size", wheel_size, 1)
         require_integer("start_ms", start_ms, 0)
         self.tick_ms = Millis(tick_ms)
+        # Kafka: as many buckets as were asked for.
+        # Here:  two at least.
+        # Why:   one bucket spans the tick that has begun and holds nothing, on any level: an add
+        #        makes wheels without end (finding 6).
         self.wheel_size = max(wheel_size, self._fewest_buckets)
         self.interval_ms = Millis(wheel_interval(tick_ms, self.wheel_size))
         self._current_time_ms = truncate_to_tick(start_ms, tick_ms)
@@ -135,14 +140,16 @@ class TimingWheel:
         expiration_ms = entry.expiration_ms
         if self._is_cancelled(entry):
             return False
+        # expiration_ms < current_time_ms + tick_ms: its tick has begun.
         if already_expired(expiration_ms, self._current_time_ms, self.tick_ms):
             return False
+        # expiration_ms >= current_time_ms + interval_ms: beyond this wheel.
         if not within_interval(expiration_ms, self._current_time_ms, self.interval_ms):
             return self._get_or_create_overflow_wheel().add(entry)
         self._put(entry, virtual_id(expiration_ms, self.tick_ms))
         return True
 
-    def advance_clock(self, time_ms: Millis) -> None:
+    def advance_clock(self, time_ms: int) -> None:
         """Move the clock to `time_ms`, truncated to the tick, here and above (standard 1.4).
 
         No effect unless at least one tick has passed. TLA+: AdvanceClock of TimingWheel.
@@ -163,10 +170,11 @@ class TimingWheel:
             raise
 
     def _is_cancelled(self, entry: TimerTaskEntry) -> bool:
-        """Tell what to leave out. Seam: known bug KAFKA-2226/no-cancelled-test replaces this."""
+        """Tell what to leave out."""
         return entry.cancelled()
 
     def _put(self, entry: TimerTaskEntry, number: int) -> None:
+        # number % wheel_size
         bucket = self._buckets[bucket_index(number, self.wheel_size)]
         expiration_ms = Millis(number * self.tick_ms)
         try:
@@ -181,7 +189,7 @@ class TimingWheel:
             raise
 
     def _get_or_create_overflow_wheel(self) -> "TimingWheel":
-        """Return the wheel above. Seam: known bug KAFKA-2112 replaces this.
+        """Return the wheel above.
 
         TLA+: Read, Lock, ReadAgain, Make, Publish and Unlock of OverflowWheel.
         """

@@ -17,7 +17,7 @@ all keys are tried, so nothing may be left.
 ...     def try_complete_else_watch(self, operation, watch_keys): return False
 ...     def check_and_complete(self, key): return 0
 ...     def advance(self, to_ms): pass
-...     def shutdown(self): pass
+...     def close(self): pass
 >>> class TestForgetful(PurgatoryTests):
 ...     make = Forgetful
 >>> try:
@@ -243,7 +243,7 @@ class PurgatoryMachine(ContractMachine):
     def teardown(self) -> None:
         """Shut the purgatory down."""
         if self._purgatory is not None:
-            self._purgatory.shutdown()
+            self._purgatory.close()
 
     def _begin_history(self) -> None:
         """Begin with an empty purgatory: the oracle, and the judge of what is recorded."""
@@ -358,7 +358,7 @@ class PurgatoryMachine(ContractMachine):
         into.append(self._calls.perform(call))
 
     def _fail(self, violation: Violation, *, stuck: bool = False) -> NoReturn:
-        """End the case; a thread may have left a lock taken, on which `shutdown` would wait."""
+        """End the case; a thread may have left a lock taken, on which `close` would wait."""
         self._purgatory = None
         super()._fail(violation, stuck=stuck)
 

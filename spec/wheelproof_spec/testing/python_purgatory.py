@@ -148,7 +148,7 @@ class PythonPurgatory(Protocol):
         """Set the clock to `to_ms` and expire what is due; purge if that is due (2.2, 2.10)."""
         ...
 
-    def shutdown(self) -> None:
+    def close(self) -> None:
         """End what the purgatory has started; the machine makes no further call."""
         ...
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+import wheelproof
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
@@ -54,6 +56,16 @@ _DRIVEN = [bug for bug in bugs() if Sight.DRIVEN in bug.seen]
 @pytest.mark.parametrize("bug", bugs(), ids=lambda bug: bug.id)
 def test_a_bug_is_seen_or_says_why_not(bug: KnownBug) -> None:
     assert bool(bug.seen) != bool(bug.unseen)
+
+
+@pytest.mark.parametrize("bug", bugs(), ids=lambda bug: bug.id)
+def test_what_a_bug_replaces_is_named_beside_the_bug(bug: KnownBug) -> None:
+    assert bool(bug.seams()) == bool(bug.replaced()) or bug.id == "KAFKA-19567"
+
+
+def test_the_reference_does_not_speak_of_known_bugs() -> None:
+    for file in Path(wheelproof.__file__).parent.rglob("*.py"):
+        assert "known bug" not in file.read_text(encoding="utf-8"), file
 
 
 @pytest.mark.parametrize("bug", _DRIVEN, ids=lambda bug: bug.id)

@@ -12,7 +12,6 @@ import pytest
 
 from support.graph.philosophers import compared
 from wheelproof.producer import ProducerBatch
-from wheelproof.units import Millis
 from wheelproof_lab.graph.accumulator.catalog import RECORD_ACCUMULATOR
 from wheelproof_lab.graph.accumulator.record_accumulator import (
     Appends,
@@ -48,7 +47,7 @@ class _StaysQueued(ChosenAccumulator):
 class _LooksAtHeads(ChosenAccumulator):
     """late-behind-a-retry: the look for late batches ends at the first one that is not."""
 
-    def _late(self, batches: Iterable[ProducerBatch], now_ms: Millis) -> list[ProducerBatch]:
+    def _late(self, batches: Iterable[ProducerBatch], now_ms: int) -> list[ProducerBatch]:
         return list(takewhile(lambda batch: self._has_expired(batch, now_ms), batches))
 
 

@@ -116,7 +116,7 @@ def test_a_purgatory_under_load_has_a_good_history(tmp_path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        purgatory.shutdown()
+        purgatory.close()
     result = _check(path)
     assert result.rejections == []
     verdicts = {one.component: one for one in result.verdicts}

@@ -72,7 +72,7 @@ _IN_PURGATORY: Mapping[str, Callable[[_Purgatory, FlagOperation], _Call]] = {
     "force another": lambda _, other: other.force_complete,
     "watch another": _watch_another,
     "purge": lambda purgatory, _: purgatory.purge_completed,
-    "shut down": lambda purgatory, _: purgatory.shutdown,
+    "shut down": lambda purgatory, _: purgatory.close,
 }
 
 

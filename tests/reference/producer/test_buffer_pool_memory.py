@@ -3,13 +3,20 @@
 import gc
 import weakref
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from support import seeds
-from wheelproof.producer import BufferExhaustedError, BufferPool, ByteBuffer
+from wheelproof.producer import (
+    BufferExhaustedError,
+    BufferPool,
+    BufferPoolUsage,
+    ByteBuffer,
+    IllegalStateError,
+)
 
 TOTAL = 64
 POOLABLE = 16
@@ -74,6 +81,7 @@ def test_memory_that_is_there_never_exceeds_the_total(
                     pool.deallocate(lent.pop(0))
         assert watched.alive() <= TOTAL
         usage = pool.usage()
+        usage.check(TOTAL)
         assert watched.alive() == usage.pooled + usage.lent
 
 
@@ -84,3 +92,11 @@ def test_a_buffer_that_the_pool_drops_is_gone_at_once() -> None:
     pool.deallocate(pool.allocate(POOLABLE, 0))
     pool.deallocate(pool.allocate(TOTAL, 0))
     assert watched.alive() == 0
+
+
+@pytest.mark.parametrize("wrong", [{"lent": 3}, {"non_pooled": -1, "lent": 5}], ids=str)
+def test_a_usage_in_which_bytes_are_lost_or_made_is_refused(wrong: dict[str, int]) -> None:
+    right = BufferPoolUsage(non_pooled=2, pooled=4, lent=2, accumulated=1, waiting=1)
+    right.check(9)
+    with pytest.raises(IllegalStateError, match="is not 9 bytes"):
+        replace(right, **wrong).check(9)

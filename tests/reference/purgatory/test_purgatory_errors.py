@@ -205,8 +205,8 @@ def test_a_callback_that_raises_on_expiry_is_reported_and_the_others_expire() ->
 def test_after_a_shutdown_operations_are_refused_and_the_others_can_still_go() -> None:
     bench = Bench()
     waiting = bench.watched("k", delay_ms=1)
-    bench.purgatory.shutdown()
-    bench.purgatory.shutdown()
+    bench.purgatory.close()
+    bench.purgatory.close()
     refused = Operation()
     with pytest.raises(PurgatoryClosedError, match="shut down"):
         bench.purgatory.try_complete_else_watch(refused, ["k"])
@@ -225,7 +225,7 @@ def test_no_error_of_an_advance_ends_the_reaper_of_a_purgatory() -> None:
     purgatory = DelayedOperationPurgatory[Operation]("tested", timer)
     purgatory.try_complete_else_watch(CallingOperation(0, expired.set), ["key"])
     await_event(expired)
-    purgatory.shutdown()
+    purgatory.close()
 
 
 class _FullTimer(FailingTimer):
@@ -244,7 +244,7 @@ def test_an_operation_that_its_timer_does_not_take_is_given_up_and_unwatched() -
         purgatory.try_complete_else_watch(operation, ["key", "other"])
     assert operation.is_cancelled()
     assert (purgatory.watched(), purgatory.num_keys(), purgatory.num_delayed()) == (0, 0, 0)
-    purgatory.shutdown()
+    purgatory.close()
 
 
 def test_a_lock_that_cannot_be_taken_again_is_refused_by_a_discipline_that_does() -> None:
@@ -261,4 +261,4 @@ def test_a_timer_has_one_purgatory() -> None:
     first = DelayedOperationPurgatory[Operation]("first", timer, reaper_enabled=False)
     with pytest.raises(IllegalArgumentError, match="the timer has a purgatory already"):
         DelayedOperationPurgatory[Operation]("second", timer, reaper_enabled=False)
-    first.shutdown()
+    first.close()

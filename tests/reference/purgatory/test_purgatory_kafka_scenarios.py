@@ -103,4 +103,4 @@ def test_twenty_threads_complete_all_their_operations() -> None:
     run_threads(*(partial(guarded, number) for number in range(_THREADS)))
     assert failures == []
     assert (purgatory.watched(), purgatory.num_keys(), purgatory.num_delayed()) == (0, 0, 0)
-    purgatory.shutdown()
+    purgatory.close()

@@ -174,7 +174,7 @@ def test_the_reaper_expires_what_is_due_and_ends_with_the_shutdown() -> None:
     purgatory.try_complete_else_watch(waiting, ["l"])
     clock.advance(10**9)
     await_event(done)
-    purgatory.shutdown()
+    purgatory.close()
     assert waiting.completed == 0
     assert not [one for one in threading.enumerate() if one.name.endswith("reaper-reaped")]
 
@@ -185,7 +185,7 @@ def test_a_callback_may_shut_the_purgatory_down() -> None:
     done = threading.Event()
 
     def shut_down() -> None:
-        purgatory.shutdown()
+        purgatory.close()
         done.set()
 
     purgatory.try_complete_else_watch(CallingOperation(1, shut_down), ["k"])

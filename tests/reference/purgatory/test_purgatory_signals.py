@@ -59,7 +59,7 @@ class _Interrupted:
         # A callback that a signal ends counts as called.
         assert self.new.completed <= self.new.is_completed()
         assert self.contents() == (0, 0, 0)
-        on_another_thread(self.purgatory.shutdown)
+        on_another_thread(self.purgatory.close)
 
     def contents(self) -> tuple[int, int, int]:
         """Return the numbers of watches, keys and time-outs, asked on another thread."""
@@ -144,8 +144,8 @@ def test_a_signal_in_an_advance_loses_no_time_out() -> None:
 
 
 def test_a_shutdown_that_a_signal_ended_can_be_made_again() -> None:
-    for place, bench in each_interrupted_call(_Interrupted, lambda bench: bench.purgatory.shutdown):
-        on_another_thread(bench.purgatory.shutdown)
+    for place, bench in each_interrupted_call(_Interrupted, lambda bench: bench.purgatory.close):
+        on_another_thread(bench.purgatory.close)
         with pytest.raises(PurgatoryClosedError):
             on_another_thread(bench.watch())
         assert not bench.first.is_done(), place

@@ -258,7 +258,7 @@ def test_what_is_outside_the_domain_is_refused(call: _Call, problem: str) -> Non
 
 def test_after_shutdown_requests_are_refused_and_nothing_is_appended() -> None:
     manager = _Broker().manager
-    manager.shutdown()
+    manager.close()
     with pytest.raises(PurgatoryClosedError, match="has been shut down"):
         _produce(manager, 1, [b"x"])
     with pytest.raises(PurgatoryClosedError, match="has been shut down"):

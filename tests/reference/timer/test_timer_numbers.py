@@ -42,7 +42,7 @@ def _looking(takes: list[int]) -> type[SystemTimer]:
     class LookingWheel(OpenWheel):
         __slots__ = ()
 
-        def advance_clock(self, time_ms: Millis) -> None:
+        def advance_clock(self, time_ms: int) -> None:
             if self.tick_ms == 1:
                 takes.append(time_ms)
             super().advance_clock(time_ms)

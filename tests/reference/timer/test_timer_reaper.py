@@ -28,7 +28,6 @@ from wheelproof.errors import (
     TimerClosedError,
 )
 from wheelproof.timer import SystemTimer, SystemTimerReaper, Timer, TimerTask
-from wheelproof.units import Millis
 
 _NAME = "reaper under test"
 
@@ -152,7 +151,7 @@ class _TellingTimer(Timer):
     def add(self, timer_task: TimerTask) -> None:
         self._timer.add(timer_task)
 
-    def advance_clock(self, timeout_ms: Millis) -> bool:
+    def advance_clock(self, timeout_ms: int) -> bool:
         return self._timer.advance_clock(timeout_ms)
 
     def size(self) -> int:

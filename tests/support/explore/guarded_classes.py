@@ -7,7 +7,6 @@ from wheelproof import sync
 from wheelproof.domain import require_integer
 from wheelproof.sync import GuardedBy
 from wheelproof.timer import DelayQueue, SystemTimer, TimerTaskList
-from wheelproof.units import Millis
 
 
 class Account:
@@ -121,7 +120,7 @@ class HastyQueue(DelayQueue):
 class HastyTimer(SystemTimer):
     """A planted bug: advances among the adders, under the read side of the lock."""
 
-    def advance_clock(self, timeout_ms: Millis) -> bool:
+    def advance_clock(self, timeout_ms: int) -> bool:
         require_integer("timeout_ms", timeout_ms, 0)
         self._delay_queue.await_due(timeout_ms)
         with self._lock.read:

@@ -106,7 +106,7 @@ class FailingTimer(Timer):
         """Add to the other timer."""
         self._timer.add(timer_task)
 
-    def advance_clock(self, timeout_ms: Millis) -> bool:
+    def advance_clock(self, timeout_ms: int) -> bool:
         """Raise what is left to raise, or advance the other timer."""
         if self.errors:
             raise self.errors.pop(0)

@@ -86,7 +86,7 @@ class HeapPurgatory:
         for one in due:
             self._expire(one)
 
-    def shutdown(self) -> None:
+    def close(self) -> None:
         """Do nothing: there is nothing to end."""
 
     def _map_lock(self) -> AbstractContextManager[object]:

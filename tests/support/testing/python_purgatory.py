@@ -69,9 +69,9 @@ class ReferencePurgatory:
         self._purgatory.advance_clock(Millis(0))
         self._expire()
 
-    def shutdown(self) -> None:
+    def close(self) -> None:
         """Shut the purgatory down."""
-        self._purgatory.shutdown()
+        self._purgatory.close()
 
     def _expire(self) -> None:
         # Not inside the timer: an expiry waits for its operation, and who has that may cancel.

@@ -255,4 +255,4 @@ class Minimal:
         self.try_complete_else_watch = heap.try_complete_else_watch
         self.check_and_complete = heap.check_and_complete
         self.advance = heap.advance
-        self.shutdown = heap.shutdown
+        self.close = heap.close

@@ -142,7 +142,7 @@ class ChosenAccumulator(RecordAccumulator):
         """Return the batches that have not been forgotten."""
         return self._incomplete.copy_all()
 
-    def _has_expired(self, batch: ProducerBatch, now_ms: Millis) -> bool:
+    def _has_expired(self, batch: ProducerBatch, now_ms: int) -> bool:
         del now_ms
         return batch is self.chosen
 

@@ -24,10 +24,10 @@ FOREVER = 1_000
 
 _GUARDED: tuple[tuple[type, str], ...] = (
     (BufferPool, "_closed"),
-    (PooledMemory, "_non_pooled_available_memory"),
-    (PooledMemory, "_free"),
+    (PooledMemory, "non_pooled"),
+    (PooledMemory, "free"),
     (BufferPool, "_waiters"),
-    (PooledMemory, "_loans"),
+    (PooledMemory, "loans"),
 )
 _REFUSALS = (BufferExhaustedError, ProducerClosedError, ThreadInterruptedError, MemoryError)
 

@@ -87,20 +87,21 @@ class BufferPoolView(View):
         waiters = {
             _maker(waiter, surroundings): waiter for waiter in members(held["_waiters"], Waiter)
         }
-        non_pooled = held["_non_pooled_available_memory"]
+        memory = attributes(held["_memory"])
+        non_pooled = memory["non_pooled"]
         assert isinstance(non_pooled, int)
         return {
             "now": self.clock.cell.get(),
             "lock": _NONE if holder is None else holder,
             "closed": held["_closed"] is True,
             "nonPooled": non_pooled,
-            "free": len(members(held["_free"], ByteBuffer)),
+            "free": len(members(memory["free"], ByteBuffer)),
             "waiters": tuple(waiters),
             "asleep": frozenset(name for name in waiters if self._sleeps(name)),
             "accumulated": make_function(
                 (name, waiters[name].accumulated if name in waiters else 0) for name in self.clients
             ),
-            "lent": sum(loan.size for loan in members(held["_loans"], Loan)),
+            "lent": sum(loan.size for loan in members(memory["loans"], Loan)),
             "interrupted": frozenset(
                 name for name in self.interruptible if self._is_interrupted(name)
             ),

@@ -9,7 +9,6 @@ from enum import Enum
 from wheelproof import sync
 from wheelproof.purgatory import CompletionDiscipline, DelayedOperation
 from wheelproof.timer import Timer, TimerTask
-from wheelproof.units import Millis
 from wheelproof_explore.program import choose
 
 PLACE = "place in the timer"
@@ -54,7 +53,7 @@ class OneStepTimer(Timer):
         if operation.place.compare_and_set(TimerPlace.IN, TimerPlace.FIRED):
             operation.run()
 
-    def advance_clock(self, timeout_ms: Millis) -> bool:
+    def advance_clock(self, timeout_ms: int) -> bool:
         """Do nothing: the timer's own thread expires what is due."""
         del timeout_ms
         return False

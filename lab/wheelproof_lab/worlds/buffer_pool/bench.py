@@ -152,9 +152,7 @@ class PoolBench(Bench):
 
     def audit(self) -> None:
         """Raise unless the memory adds up at this moment (standard 3.9)."""
-        usage = self.pool.usage()
-        found = usage.non_pooled + usage.pooled + usage.lent + usage.accumulated
-        assert found == self.pool.total_memory, f"{usage} is not {self.pool.total_memory} bytes"
+        self.pool.usage().check(self.pool.total_memory)
 
     def check(self) -> None:
         """Raise unless all memory is back, no thread waits, and wrong numbers are refused."""

@@ -265,7 +265,7 @@ _PAIRS: Mapping[str, Pairs[PoolRow, PoolBench]] = {
 }
 
 _GUARDED = (
-    PlainField(owner=PooledMemory, name="_non_pooled_available_memory"),
+    PlainField(owner=PooledMemory, name="non_pooled"),
     PlainField(owner=BufferPool, name="_closed"),
 )
 """The fields that the pool's lock guards and that can be replaced."""

@@ -173,7 +173,7 @@ def nothing_stays_in_the_timer() -> Scenario:
 
 
 def _reaping(timer: Timer, purgatory_class: type[AnyPurgatory] = AnyPurgatory) -> Action:
-    return purgatory_class("reaped", timer, shards=1).shutdown
+    return purgatory_class("reaped", timer, shards=1).close
 
 
 def _against_advance(call: Callable[[RecordedWorld], None]) -> Scenario:

@@ -45,7 +45,7 @@ class TimerOfOneList(Timer):
         timer_task.set_timer_task_entry(entry)
         self._bucket.add(entry)
 
-    def advance_clock(self, timeout_ms: Millis) -> bool:
+    def advance_clock(self, timeout_ms: int) -> bool:
         """Run all tasks, after the bucket's monitor was released."""
         del timeout_ms
         due: list[TimerTask] = []
@@ -249,7 +249,7 @@ class PurgatoryWorld(Bench):
     def shut_down(self) -> None:
         """Shut the purgatory down; raise unless it refuses an operation afterwards."""
         self._shut = True
-        self.purgatory.shutdown()
+        self.purgatory.close()
         hand_in = partial(self.purgatory.try_complete_else_watch, FlagOperation(self.flag), ["key"])
         self.refuses(PurgatoryClosedError, hand_in)
 

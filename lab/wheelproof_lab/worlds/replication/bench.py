@@ -225,7 +225,7 @@ class Broker(Bench):
 
     def shut_down(self) -> None:
         """Shut the broker down; raise unless it refuses requests and its timers time-outs."""
-        self.manager.shutdown()
+        self.manager.close()
         self.refuses(PurgatoryClosedError, self.produce, self.consume)
         late = FlagOperation(sync.volatile(False, "flag"))
         self.refuses(TimerClosedError, *(partial(timer.add, late) for timer in self._timers))

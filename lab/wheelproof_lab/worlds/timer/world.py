@@ -182,7 +182,7 @@ class _OnePass(Timer):
     def add(self, timer_task: TimerTask) -> None:
         """Do nothing."""
 
-    def advance_clock(self, timeout_ms: Millis) -> bool:
+    def advance_clock(self, timeout_ms: int) -> bool:
         """Make one pass."""
         del timeout_ms
         if self._passes:

@@ -1,5 +1,8 @@
 """How a record accumulator is configured.
 
+A batch size, a linger and three time-outs decide together when a batch leaves. They are tested
+once, here, and are the same for all batches.
+
 >>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
 >>> AccumulatorConfig(batch_size=16_384, linger_ms=5).delivery_timeout_ms
 120000

@@ -1,11 +1,19 @@
 """How many threads are appending: what a forced close has to wait for (standard 4.10).
 
+A forced close ends every batch. An append that is under way could put a new one behind it; so the
+close waits until each append that it has overlapped is over. Kafka goes round in a loop meanwhile.
+
 >>> from wheelproof.producer.accumulator.appends_in_progress import AppendsInProgress
 >>> appends = AppendsInProgress()
 >>> appends.begin()
 >>> appends.end()
 >>> appends.completed()
 1
+
+Invariants:
+
+- `_count` is the number of appends that have begun and not ended.
+- `_completed` only rises; a waiter that saw it at n sleeps until it is above n, or `_count` is 0.
 """
 
 from typing import Annotated
@@ -15,11 +23,7 @@ from wheelproof.sync import GuardedBy
 
 
 class AppendsInProgress:
-    """A count of the appends under way, and of those that are over.
-
-    Kafka's forced close goes round in a loop while the count is not zero; here it sleeps until an
-    append has ended. TLA+: AppendsInProgress.
-    """
+    """A count of the appends under way, and of those that are over. TLA+: AppendsInProgress."""
 
     __slots__ = ("_completed", "_count", "_lock", "_one_less")
 

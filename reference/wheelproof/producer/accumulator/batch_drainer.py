@@ -1,5 +1,8 @@
 """Which batches can be sent, and taking them (standard 4.2 - 4.4).
 
+A request has room for some batches and not for all. The first partitions of a node would always
+win, so each drain begins where the last one stopped.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
 >>> from wheelproof.producer.accumulator.record_accumulator import RecordAccumulator
@@ -17,6 +20,11 @@
 >>> accumulator.mute_partition(payments)
 >>> sorted(accumulator.ready(cluster, 0).ready_nodes)
 []
+
+Invariants:
+
+- Nothing of a muted partition is taken, and nothing whose back-off is not over.
+- A batch that is yielded is closed, is in no queue, and was the head of its queue.
 """
 
 from collections.abc import Iterator
@@ -28,7 +36,7 @@ from wheelproof.producer.accumulator.partition_queues import PartitionQueues
 from wheelproof.producer.accumulator.producer_batch import ProducerBatch
 from wheelproof.producer.cluster import Cluster, NodeId
 from wheelproof.topic_partition import TopicPartition
-from wheelproof.units import MAX_MILLIS, Millis
+from wheelproof.units import MAX_MILLIS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +71,7 @@ class BatchDrainer:
         """Include `partition` again."""
         self._muted.discard(partition)
 
-    def ready(self, cluster: Cluster, now_ms: Millis, *, hurried: bool) -> ReadyCheckResult:
+    def ready(self, cluster: Cluster, now_ms: int, *, hurried: bool) -> ReadyCheckResult:
         """Tell to which nodes something can be sent at `now_ms` (standard 4.2).
 
         If `hurried`, no batch waits for more records; it still waits for its next attempt.
@@ -97,7 +105,7 @@ class BatchDrainer:
         node: NodeId,
         partitions: tuple[TopicPartition, ...],
         max_size: int,
-        now_ms: Millis,
+        now_ms: int,
         taken: list[ProducerBatch],
     ) -> Iterator[ProducerBatch]:
         """Take batches of at most `max_size` bytes together from what `node` leads (standard 4.3).
@@ -127,7 +135,7 @@ class BatchDrainer:
             size += first.estimated_size_in_bytes()
             yield first
 
-    def _time_left_ms(self, batch: ProducerBatch, now_ms: Millis, sendable: bool) -> int | None:
+    def _time_left_ms(self, batch: ProducerBatch, now_ms: int, sendable: bool) -> int | None:
         """Return how long the first batch of a partition has to wait, None if it is ready."""
         waited_ms = batch.waited_ms(now_ms)
         backoff_ms = self._backoff_ms(batch)
@@ -136,7 +144,7 @@ class BatchDrainer:
         left_ms = readiness.time_left_ms(waited_ms, to_wait_ms)
         return None if (sendable or left_ms == 0) and not backing_off else left_ms
 
-    def _is_backing_off(self, batch: ProducerBatch, now_ms: Millis) -> bool:
+    def _is_backing_off(self, batch: ProducerBatch, now_ms: int) -> bool:
         waited_ms = batch.waited_ms(now_ms)
         return readiness.backing_off(batch.attempts, waited_ms, self._backoff_ms(batch))
 

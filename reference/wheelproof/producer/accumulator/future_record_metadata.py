@@ -1,5 +1,8 @@
 """The future of one record: the result of its batch and its place in it (standard 4.11).
 
+A batch is answered as a whole, and each of its records by itself. A split moves records to other
+batches after their futures were handed out; so a future can pass the question on.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
 >>> from wheelproof.producer.accumulator.record_accumulator import RecordAccumulator
@@ -19,6 +22,11 @@ False
 True
 >>> future.get().offset
 42
+
+Invariants:
+
+- A future is chained before the batch that was split is done, so nobody sees it done and unchained.
+- Each `get` raises an error object of its own.
 """
 
 from copy import copy

@@ -1,5 +1,8 @@
 """The batches that wait for the response to a request.
 
+Memory of a batch must not be lent again while a request may read it (KAFKA-19012). So somebody has
+to know which batches a request has.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
 >>> from wheelproof.producer.accumulator.record_accumulator import RecordAccumulator
@@ -17,6 +20,10 @@
 >>> drained = accumulator.drain(cluster, [3], 1_000, 0)
 >>> len(accumulator.in_flight())
 1
+
+Invariants:
+
+- What is in here is `in_flight`; the reverse does not hold for a batch that has ended early.
 """
 
 from wheelproof.producer.accumulator.producer_batch import ProducerBatch

@@ -1,5 +1,8 @@
 """The batches that have not ended, wherever they are: queued, or on their way (standard 4).
 
+A flush, and a forced close, have to reach every batch, whether it waits, travels or is being
+drained. The queues know the first kind alone.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
 >>> from wheelproof.producer.accumulator.record_accumulator import RecordAccumulator
@@ -17,6 +20,11 @@ True
 >>> accumulator.abort_incomplete_batches()
 >>> accumulator.has_incomplete()
 False
+
+Invariants:
+
+- A batch is in here from its first record to its end, once.
+- The order is that of the appends.
 """
 
 from typing import Annotated

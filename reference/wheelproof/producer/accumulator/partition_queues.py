@@ -1,5 +1,8 @@
 """The queues of batches, one for each partition that has ever had a record.
 
+Appends to different partitions must not wait for each other, and a partition is looked up for each
+record. So each queue has a monitor of its own, and the map is copied at its rare changes.
+
 >>> from wheelproof.producer.accumulator.partition_queues import PartitionQueues
 >>> from wheelproof.topic_partition import TopicPartition
 >>> payments = TopicPartition("payments", 0)
@@ -8,6 +11,11 @@
 True
 >>> queues.get_or_create(payments) is queues.get(payments)
 True
+
+Invariants:
+
+- A published map never changes.
+- Only the last batch of a queue is open.
 """
 
 from collections import deque

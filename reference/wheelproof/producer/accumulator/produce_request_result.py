@@ -1,5 +1,7 @@
 """The result of a batch: what many futures and flushes wait for.
 
+Records, flushes and closes wait for the same event, so it is one object that all of them share.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
 >>> result = ProduceRequestResult(ManualClock())
@@ -8,6 +10,11 @@ False
 >>> result.done(42, None, None)
 >>> result.outcome()
 (42, None, None)
+
+Invariants:
+
+- It is done once and for good; what it holds does not change afterwards.
+- What waits for all is done only when the batches that a split has made are done, too.
 """
 
 from typing import Annotated
@@ -77,7 +84,7 @@ class ProduceRequestResult:
         with self._lock:
             return self.base_offset, self.log_append_time_ms, self.error
 
-    def await_done(self, deadline_ms: Millis | None = None) -> bool:
+    def await_done(self, deadline_ms: int | None = None) -> bool:
         """Wait until the result is there, or the clock shows `deadline_ms`; tell whether it is.
 
         Raises ThreadInterruptedError if interrupted.
@@ -89,7 +96,7 @@ class ProduceRequestResult:
                 elif self._clock.hi_res_clock_ms() >= deadline_ms:
                     return False
                 else:
-                    self._clock.wait_until(self._lock, self._done, deadline_ms)
+                    self._clock.wait_until(self._lock, self._done, Millis(deadline_ms))
             return True
 
     def await_all(self) -> None:

@@ -1,5 +1,8 @@
 """Records that travel together: ProducerBatch.
 
+A broker stores a batch as a whole, so its records share one answer. Four threads can end it (a
+response, an expiry, an abort, a split), and it must end once.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
 >>> from wheelproof.producer.accumulator.record_accumulator import RecordAccumulator
@@ -17,6 +20,12 @@
 (True, False)
 >>> batch.complete(42), batch.is_done()
 (True, True)
+
+Invariants:
+
+- The final state is set once; callbacks and futures follow from that state alone (standard 4.7).
+- A closed batch takes no record. A batch that is not the last of its queue is closed.
+- Each record has its callback and its future at its own index.
 """
 
 import logging
@@ -40,7 +49,6 @@ from wheelproof.producer.record import Record
 from wheelproof.producer.record_sizes import RECORD_BATCH_OVERHEAD, record_size
 from wheelproof.sync import AtomicReference, GuardedBy, Monitor
 from wheelproof.topic_partition import TopicPartition
-from wheelproof.units import Millis
 
 Callback: TypeAlias = Callable[[RecordMetadata | None, Exception | None], None]
 """Called once for each record: where it was stored, or why it was not."""
@@ -106,7 +114,7 @@ class ProducerBatch:
         partition: TopicPartition,
         buffer: ByteBuffer,
         *,
-        created_ms: Millis,
+        created_ms: int,
         clock: Clock,
         monitor: Monitor,
         place: tuple[int, ...],
@@ -143,6 +151,10 @@ class ProducerBatch:
             None, "ProducerBatch.final_state"
         )
         buffer.put(bytes(RECORD_BATCH_OVERHEAD))
+
+    def __repr__(self) -> str:
+        """Return the partition, and since when the batch has been there."""
+        return f"{type(self).__name__}({self.partition}, created_ms={self.created_ms})"
 
     def try_append(self, record: Record, callback: Callback | None) -> FutureRecordMetadata | None:
         """Add `record` if there is room; else return None. The first record always has room."""
@@ -217,16 +229,16 @@ class ProducerBatch:
         """
         return self._done(FinalState.ABORTED, _NO_OFFSET, error)
 
-    def reenqueued(self, now_ms: Millis) -> None:
+    def reenqueued(self, now_ms: int) -> None:
         """Note that another attempt is going to be made (standard 4.6)."""
         self.attempts += 1
         self.last_attempt_ms = now_ms
 
-    def waited_ms(self, now_ms: Millis) -> int:
+    def waited_ms(self, now_ms: int) -> int:
         """Return for how many milliseconds the batch has waited since its last attempt."""
         return max(now_ms - self.last_attempt_ms, 0)
 
-    def has_reached_delivery_timeout(self, delivery_timeout_ms: int, now_ms: Millis) -> bool:
+    def has_reached_delivery_timeout(self, delivery_timeout_ms: int, now_ms: int) -> bool:
         """Tell whether the time to deliver the batch is over (standard 4.5)."""
         return now_ms - self.created_ms >= delivery_timeout_ms
 
@@ -274,7 +286,7 @@ class ProducerBatch:
     def _finish_parent(self, children: tuple[ProduceRequestResult, ...]) -> None:
         """Publish that the records of this batch went on in `children`.
 
-        Seam: known bug KAFKA-9312 replaces this. TLA+: Split of RecordAccumulator.
+        TLA+: Split of RecordAccumulator.
         """
         error = RecordBatchTooLargeError("the batch has been split into smaller ones")
         self.result.done(_NO_OFFSET, error, children)

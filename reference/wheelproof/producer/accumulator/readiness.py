@@ -1,5 +1,8 @@
 """When a batch may be sent, as pure functions with contracts (standard 4.2).
 
+The sender looks at many batches and sleeps until the first of them may go. A sum that is one off
+makes it sleep too long, or spin.
+
 All times are in milliseconds and not negative.
 
     >>> from wheelproof.producer.accumulator.readiness import retry_backoff_ms, time_left_ms

@@ -1,5 +1,8 @@
 """Where records wait for the sender, in batches: RecordAccumulator.
 
+Sending each record by itself is slow, and holding them back costs memory. So records of a partition
+gather in batches, until one is full or old enough; and the memory of all batches is bounded.
+
 >>> from wheelproof.clock import ManualClock
 >>> from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
 >>> from wheelproof.producer.accumulator.record_accumulator import RecordAccumulator
@@ -11,12 +14,21 @@
 >>> clock, cluster = ManualClock(), Cluster(leaders={payments: 3})
 >>> config = AccumulatorConfig(batch_size=200)
 >>> accumulator = RecordAccumulator(BufferPool(1_000, 200), config, clock=clock)
+>>> accumulator
+RecordAccumulator(batch_size=200, free=BufferPool(total_memory=1000, poolable_size=200))
 >>> future = accumulator.append(payments, Record(timestamp_ms=0, value=b"value")).future
 >>> [batch] = accumulator.drain(cluster, accumulator.ready(cluster, 0).ready_nodes, 1_000, 0)[3]
 >>> accumulator.complete_batch(batch, 42)
 True
 >>> future.get().offset
 42
+
+Invariants:
+
+- A batch that has not ended is in one queue, in flight, or in the sender's hands.
+- Memory that was allocated belongs to a batch, is on its way there, or goes back to the pool.
+- Callbacks of a partition run in the order of its appends.
+- Nothing is accepted after `close` has returned.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,6 +37,7 @@ from typing import ClassVar
 
 from wheelproof import sync
 from wheelproof.clock import Clock, SystemClock
+from wheelproof.closing import Closing
 from wheelproof.domain import require_integer
 from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
 from wheelproof.producer.accumulator.appends_in_progress import AppendsInProgress
@@ -57,21 +70,18 @@ class RecordAppendResult:
     new_batch_created: bool
 
 
-class RecordAccumulator:
+class RecordAccumulator(Closing):
     """Batches of records for many partitions, in the memory of a pool.
 
     Any number of threads may append, flush and close. One thread, the sender, does everything else.
 
     A flush also waits for the records of batches that are split meanwhile (KAFKA-9312), and the
     memory of a batch goes back to the pool only when no request can be reading it any more
-    (KAFKA-19012), as in Kafka since these were mended. Unlike Kafka's, the callbacks of a partition
-    run in the order of its appends also when batches expire or are aborted, and a batch that was
-    sent again expires in time; docs/findings-producer.md has the counterexamples.
+    (KAFKA-19012), as in Kafka since these were mended.
     TLA+: RecordAccumulator.
     """
 
     _batch_class: ClassVar[type[ProducerBatch]] = ProducerBatch
-    """Seam: known bug KAFKA-9312 replaces this."""
 
     def __init__(
         self, free: BufferPool, config: AccumulatorConfig, *, clock: Clock | None = None
@@ -91,6 +101,10 @@ class RecordAccumulator:
         self._drainer = BatchDrainer(self._queues, config)
         self._in_flight = InFlightBatches()
         self._next_expiry_ms = Millis(MAX_MILLIS)
+
+    def __repr__(self) -> str:
+        """Return the size of a batch, and the pool."""
+        return f"{type(self).__name__}(batch_size={self.config.batch_size}, free={self._free!r})"
 
     def append(
         self,
@@ -153,7 +167,6 @@ class RecordAccumulator:
         """Wait for every record that has been accepted up to now.
 
         Raises ThreadInterruptedError if interrupted; the flush is over in any case.
-        Seam: known bug KAFKA-3655 replaces this.
         TLA+: LookAtIncomplete, AwaitFlush and FlushInterrupted of RecordAccumulator.
         """
         try:
@@ -178,7 +191,7 @@ class RecordAccumulator:
         self._closed.set(True)
         self._free.close()
 
-    def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
+    def ready(self, cluster: Cluster, now_ms: int) -> ReadyCheckResult:
         """Tell to which nodes something can be sent at `now_ms` (standard 4.2).
 
         TLA+: Ready of RecordAccumulator.
@@ -186,7 +199,7 @@ class RecordAccumulator:
         return self._drainer.ready(cluster, now_ms, hurried=self._is_hurried())
 
     def drain(
-        self, cluster: Cluster, nodes: Iterable[NodeId], max_size: int, now_ms: Millis
+        self, cluster: Cluster, nodes: Iterable[NodeId], max_size: int, now_ms: int
     ) -> dict[NodeId, list[ProducerBatch]]:
         """Take batches of at most `max_size` bytes for each node (standard 4.3).
 
@@ -241,7 +254,7 @@ class RecordAccumulator:
         self._in_flight.require(batch)
         return self._answered(batch, lambda: batch.complete_exceptionally(error))
 
-    def reenqueue(self, batch: ProducerBatch, now_ms: Millis) -> None:
+    def reenqueue(self, batch: ProducerBatch, now_ms: int) -> None:
         """Take note of a response after which the batch is tried again (standard 4.6).
 
         Raises IllegalStateError if the batch has ended or is not in flight.
@@ -266,15 +279,16 @@ class RecordAccumulator:
         Its records go to the head of the queue in smaller batches, the number of which is returned:
         batches of `split_batch_size` bytes. By default that is the batch size at first, and half of
         the batch when it has come from a split itself. So a second split makes two batches at
-        least. Kafka allows the largest record's upper bound there, in which all records may still
-        have room.
+        least.
         Raises IllegalStateError if the batch has ended, is not in flight or has one record only,
         and IllegalArgumentError for a size below 1.
-        Seam: known bug KAFKA-8202 replaces this.
         TLA+: Split, EnqueueChild and Forget of RecordAccumulator.
         """
         self._require_to_be_tried_again(batch)
         if split_batch_size is None and batch.is_split_batch:
+            # Kafka: batches of the largest record's upper bound, or of half the size.
+            # Here:  half the size.
+            # Why:   all records may have room in the first: it is split into itself (finding 52).
             children = batch.split_in_halves()
         else:
             size = self.config.batch_size if split_batch_size is None else split_batch_size
@@ -287,7 +301,7 @@ class RecordAccumulator:
         self.deallocate(batch)
         return len(children)
 
-    def expired_batches(self, now_ms: Millis) -> list[ProducerBatch]:
+    def expired_batches(self, now_ms: int) -> list[ProducerBatch]:
         """Return what can no longer be delivered in time, queued or in flight (standard 4.5).
 
         What was queued is taken out. The caller hands each batch to `expire`, in this order and
@@ -336,7 +350,7 @@ class RecordAccumulator:
         """End every batch by a ProducerAbortedError (standard 4.10).
 
         Goes on until no append is under way, so it ends only if the accumulator has been closed or
-        nobody appends without end. Kafka spins meanwhile; this waits.
+        nobody appends without end.
         TLA+: Abort, AbortBatch, AbortEnd and AbortAwait of RecordAccumulator.
         """
         raised: list[BaseException] = []
@@ -344,6 +358,9 @@ class RecordAccumulator:
         while appending:
             completed = self._appends_in_progress.completed()
             self._abort_batches(raised)
+            # Kafka: goes round in this loop until no append is under way.
+            # Here:  sleeps until one has ended.
+            # Why:   an append may wait for memory, for as long as it likes.
             appending = self._appends_in_progress.await_another(completed)
         # The last of them may have made a batch after the others were aborted.
         self._abort_batches(raised)
@@ -420,10 +437,7 @@ class RecordAccumulator:
             raise
 
     def _give_back_unused(self, buffer: ByteBuffer | None) -> None:
-        """Return the buffer that an append did not need. TLA+: GiveBack of RecordAccumulator.
-
-        Seam: known bug KAFKA-4741 replaces this.
-        """
+        """Return the buffer that an append did not need. TLA+: GiveBack of RecordAccumulator."""
         self._free.deallocate(buffer)
 
     def _await_incomplete(self) -> None:
@@ -443,14 +457,14 @@ class RecordAccumulator:
         if batch.is_done():
             raise IllegalStateError(f"the batch of {batch.partition} has ended: fail it instead")
 
-    def _late(self, batches: Iterable[ProducerBatch], now_ms: Millis) -> list[ProducerBatch]:
-        """Return what has expired; what was sent again can stand behind what is younger.
-
-        Seam: known bug late-behind-a-retry replaces this.
-        """
+    def _late(self, batches: Iterable[ProducerBatch], now_ms: int) -> list[ProducerBatch]:
+        """Return what has expired; what was sent again can stand behind what is younger."""
+        # Kafka: looks at the oldest ones of a queue, and stops at the first that is not late.
+        # Here:  looks at all.
+        # Why:   a younger batch hides one that was sent again (finding 51).
         return [batch for batch in batches if self._has_expired(batch, now_ms)]
 
-    def _has_expired(self, batch: ProducerBatch, now_ms: Millis) -> bool:
+    def _has_expired(self, batch: ProducerBatch, now_ms: int) -> bool:
         timeout_ms = self.config.delivery_timeout_ms
         if batch.has_reached_delivery_timeout(timeout_ms, now_ms):
             return True
@@ -458,10 +472,10 @@ class RecordAccumulator:
         return False
 
     def _in_order_of_appends(self, batches: Iterable[ProducerBatch]) -> list[ProducerBatch]:
-        """Sort batches that are going to end for a partition's callbacks (standard 4.11).
-
-        Seam: known bug queued-first replaces this.
-        """
+        """Sort batches that are going to end for a partition's callbacks (standard 4.11)."""
+        # Kafka: those in flight first, then those in queues; at a forced close in no order.
+        # Here:  in the order of their appends.
+        # Why:   callbacks of a partition come in the order of the sends (findings 23, 24).
         return sorted(batches, key=_place)
 
     def _abort_batches(self, raised: list[BaseException]) -> None:
@@ -489,7 +503,7 @@ class RecordAccumulator:
                     raise
 
     def _remove_from_queue(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
-        """Take an aborted batch out of its queue. Seam: known bug KAFKA-3147 replaces this."""
+        """Take an aborted batch out of its queue."""
         if batch in queue.batches:
             queue.batches.remove(batch)
 
@@ -559,7 +573,7 @@ class RecordAccumulator:
     def _may_be_read(self, batch: ProducerBatch) -> bool:
         """Tell whether a request may be reading the batch's memory.
 
-        Seam: known bug KAFKA-19012 replaces this. TLA+: operator `MayBeRead` of RecordAccumulator.
+        TLA+: operator `MayBeRead` of RecordAccumulator.
         """
         return batch.in_flight
 

@@ -63,7 +63,7 @@ class ReferencePurgatoryPort:
         purgatory = self._purgatory
         match call:
             case Reset(config=config):
-                purgatory.shutdown()
+                purgatory.close()
                 self._reset(config)
                 return PurgatoryObservation()
             case TryCompleteElseWatch():

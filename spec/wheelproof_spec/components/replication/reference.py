@@ -244,7 +244,7 @@ class ReferenceReplicationPort:
 
     def close(self) -> None:
         """Shut the broker down."""
-        self.manager.shutdown()
+        self.manager.close()
 
     def _reset(self, config: ReplicationConfig) -> None:
         self._clock = ManualClock(config.start_ms)

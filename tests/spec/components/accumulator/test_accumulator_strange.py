@@ -61,7 +61,7 @@ class LonelyAccumulator(RecordAccumulator):
 class LateAccumulator(RecordAccumulator):
     """Reckons in seconds, as floats: what is due at a millisecond may be due just after it."""
 
-    def expired_batches(self, now_ms: Millis) -> list[ProducerBatch]:
+    def expired_batches(self, now_ms: int) -> list[ProducerBatch]:
         """Return what is surely late."""
         return super().expired_batches(Millis(now_ms - 1))
 
@@ -69,7 +69,7 @@ class LateAccumulator(RecordAccumulator):
 class TwoLateAccumulator(RecordAccumulator):
     """Is late by more than a millisecond."""
 
-    def expired_batches(self, now_ms: Millis) -> list[ProducerBatch]:
+    def expired_batches(self, now_ms: int) -> list[ProducerBatch]:
         """Return what has been late for more than a millisecond."""
         return super().expired_batches(Millis(now_ms - 2))
 

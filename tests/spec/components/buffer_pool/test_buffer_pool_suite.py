@@ -6,7 +6,7 @@ import pytest
 
 from wheelproof.producer import BufferPool
 from wheelproof.producer.byte_buffer import ByteBuffer
-from wheelproof.producer.pooled_memory import Loan
+from wheelproof.producer.pooled_memory import Loan, PooledMemory
 from wheelproof_lab.bugs.buffer_pool import BUGS, BufferPoolBug
 from wheelproof_lab.bugs.known_bug import find_bug
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
@@ -154,32 +154,37 @@ def test_pool_answer_with_an_unknown_outcome_is_malformed() -> None:
         WIRE.parse_answer({"ended": {"a": "gone"}}, Deallocate(buffer="a"))
 
 
-class _KeepsNothing(BufferPool):
-    def _take_back(self, buffer: ByteBuffer, size: int) -> None:
+class _KeepsNothing(PooledMemory):
+    def take_back(self, buffer: ByteBuffer, size: int) -> None:
         del buffer
-        self._non_pooled_available_memory += size
+        self.non_pooled += size
 
 
-class _TakesNoKeptBuffer(BufferPool):
-    def _take_at_once(self, size: int) -> Loan:
-        self._free_up(size)
-        self._non_pooled_available_memory -= size
+class _TakesNoKeptBuffer(PooledMemory):
+    def take(self, size: int) -> Loan:
+        self.free_up(size)
+        self.non_pooled -= size
         loan = Loan(size)
-        self._loans.add(loan)
+        self.loans.add(loan)
         return loan
 
 
-class _BreaksUpAll(BufferPool):
-    def _free_up(self, wanted: int) -> None:
-        super()._free_up(wanted)
-        self._non_pooled_available_memory += len(self._free) * self.poolable_size
-        self._free.clear()
+class _BreaksUpAll(PooledMemory):
+    def free_up(self, wanted: int) -> None:
+        super().free_up(wanted)
+        self.non_pooled += len(self.free) * self.poolable_size
+        self.free.clear()
 
 
 @pytest.mark.parametrize("profile", DEFINITION.profiles)
 @pytest.mark.parametrize("wrong", [_KeepsNothing, _TakesNoKeptBuffer, _BreaksUpAll])
-def test_a_pool_that_does_not_keep_its_buffers_fails(wrong: type[BufferPool], profile: str) -> None:
-    found = {_broken_rule(scenario, wrong, profile) for scenario in BUFFER_POOL.scenarios()}
+def test_a_pool_that_does_not_keep_its_buffers_fails(
+    wrong: type[PooledMemory], profile: str
+) -> None:
+    class _Pool(BufferPool):
+        _memory_class = wrong
+
+    found = {_broken_rule(scenario, _Pool, profile) for scenario in BUFFER_POOL.scenarios()}
     assert found - {None} == {PoolClause.KEEPS_BUFFERS}
 
 

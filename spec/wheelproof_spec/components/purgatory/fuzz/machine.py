@@ -168,7 +168,7 @@ class PurgatoryUnderTest:
             return None
         end = partial(self._advance, _LONGEST_DELAY_MS + 1)
         violation = self._bursts.run([[end]], self._purge) or self._bursts.finish()
-        end_it = self._executor.shutdown if violation else self._purgatory.shutdown
+        end_it = self._executor.shutdown if violation else self._purgatory.close
         end_it()
         return violation
 

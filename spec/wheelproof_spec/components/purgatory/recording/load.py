@@ -57,7 +57,7 @@ class PurgatoryLoad:
             callers.act(lambda dice, _: self._act(calls, recorder, dice))
             wait_until_quiet(lambda: self._purgatory.num_delayed() == 0)
         finally:
-            self._purgatory.shutdown()
+            self._purgatory.close()
 
     def _act(self, calls: RecordedCalls, recorder: LoadRecorder, dice: random.Random) -> None:
         choice, known = dice.randrange(100), dice.choice(self._recent)

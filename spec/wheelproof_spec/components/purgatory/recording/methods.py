@@ -94,7 +94,7 @@ class PurgatoryRecorder:
             (purgatory, "advance_clock"): recorded(
                 known.advance_clock, AdvanceClock, telling(Advanced)
             ),
-            (purgatory, "shutdown"): recorded(known.shutdown, Shutdown, nothing),
+            (purgatory, "close"): recorded(known.close, Shutdown, nothing),
             (DelayedOperation, "force_complete"): recorded(
                 DelayedOperation.force_complete,
                 self._forces,

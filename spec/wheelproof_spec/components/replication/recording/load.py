@@ -42,7 +42,7 @@ class ReplicationLoad:
             callers.act(lambda dice, _: self._act(calls, dice, hurried=callers.hurried))
             wait_until_quiet(lambda: self._broker.num_delayed() == 0)
         finally:
-            self._broker.manager.shutdown()
+            self._broker.manager.close()
         calls.look()
 
     def _act(self, calls: RecordedBroker, dice: random.Random, *, hurried: bool) -> None:
