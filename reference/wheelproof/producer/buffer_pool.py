@@ -134,9 +134,7 @@ class BufferPool(Closing):
         # The conditions of those who wait are made later, and have to match the lock.
         self._runtime = sync.current_runtime()
         self._lock = self._runtime.lock("BufferPool.lock")
-        self._memory: Annotated[PooledMemory, GuardedBy("_lock")] = self._memory_class(
-            total_memory, poolable_size
-        )
+        self._memory = self._memory_class(total_memory, poolable_size, self._lock)
         self.total_memory = self._memory.total
         self.poolable_size = self._memory.poolable_size
         self._clock = SystemClock() if clock is None else clock

@@ -1,15 +1,19 @@
 """The memory of a buffer pool: what is free, and what is on loan (standard 3).
 
 A pool keeps free buffers of one size beside a number of bytes. Which bytes are where is one
-question, and who waits for them another. This class answers the first, and knows no lock;
-`BufferPool` has the lock, and answers the second.
+question, and who waits for them another. This class answers the first, under the lock of whoever
+owns it; `BufferPool` answers the second.
 
+>>> from wheelproof import sync
 >>> from wheelproof.producer.pooled_memory import PooledMemory
->>> memory = PooledMemory(100, 20)
->>> loan = memory.take(20)
+>>> lock = sync.lock("example")
+>>> memory = PooledMemory(100, 20, lock)
+>>> with lock:
+...     loan = memory.take(20)
 >>> memory.available, loan.size
 (80, 20)
->>> memory.end_reservation(loan)
+>>> with lock:
+...     memory.end_reservation(loan)
 >>> memory.available
 100
 
@@ -22,11 +26,13 @@ Invariants:
 """
 
 from collections import deque
+from typing import Annotated
 
 from wheelproof.domain import require_integer
 from wheelproof.producer import pool_arithmetic
 from wheelproof.producer.byte_buffer import ByteBuffer
 from wheelproof.producer.errors import ForeignBufferError
+from wheelproof.sync import GuardedBy, Lock
 
 MAX_MEMORY = 2**62 - 1
 """The largest pool, in bytes; half of what a signed 64-bit integer holds, as with times."""
@@ -46,21 +52,22 @@ class Loan:
 class PooledMemory:
     """A number of bytes, lent out in buffers of which those of one size are kept for reuse.
 
-    Whoever owns it calls it, and reads and writes its fields, under one lock.
+    Whoever owns it calls it, and reads and writes its fields, under `lock`.
     """
 
-    __slots__ = ("free", "loans", "non_pooled", "poolable_size", "total")
+    __slots__ = ("free", "loans", "lock", "non_pooled", "poolable_size", "total")
 
-    def __init__(self, total: int, poolable_size: int) -> None:
+    def __init__(self, total: int, poolable_size: int, lock: Lock) -> None:
         """Make `total` bytes, all free, of which buffers of `poolable_size` bytes are kept.
 
         Raises IllegalArgumentError for a negative total or a poolable size below 1.
         """
         self.total = require_integer("total_memory", total, 0, MAX_MEMORY)
         self.poolable_size = require_integer("poolable_size", poolable_size, 1, MAX_MEMORY)
-        self.non_pooled = total
-        self.free: deque[ByteBuffer] = deque()
-        self.loans: set[Loan] = set()
+        self.lock = lock
+        self.non_pooled: Annotated[int, GuardedBy("lock")] = total
+        self.free: Annotated[deque[ByteBuffer], GuardedBy("lock")] = deque()
+        self.loans: Annotated[set[Loan], GuardedBy("lock")] = set()
 
     @property
     def available(self) -> int:
