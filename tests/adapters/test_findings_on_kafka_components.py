@@ -22,6 +22,7 @@ FINDINGS = {
         "stop-at-error",
         "left-at-error",
         "watched-after-shutdown",
+        "reaper-ends-at-error",
         "exclusive-expiry",
         "expiry-callback-deadlock",
         *REFUTED,

@@ -7,7 +7,15 @@ import pytest
 from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.publish import standard
-from wheelproof_lab.publish.standard import problems, rules, rules_of
+from wheelproof_lab.publish.standard import (
+    cited,
+    evidence_in,
+    is_there,
+    numbers,
+    problems,
+    rules,
+    rules_of,
+)
 from wheelproof_spec.components.registry import definitions
 
 _GOOD = """## 9.1 Something
@@ -65,3 +73,15 @@ def test_what_is_wrong_with_a_rule_is_said(
     page = tmp_path / "page.md"
     page.write_text(_GOOD.replace(before, after), encoding="utf-8")
     assert any(said in problem for problem in problems(tuple(rules_of(page))))
+
+
+def test_each_defect_of_the_reference_has_its_rule_and_what_finds_it() -> None:
+    page = (required_checkout() / "docs/findings/reference.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 20
+    for row in rows:
+        _, wrong, rule, found_by, kafka, _ = row.split("|")
+        assert set(cited(rule)) & numbers(), wrong
+        assert evidence_in(found_by), wrong
+        named = evidence_in(f"{found_by} {kafka}")
+        assert [one for one in named if not is_there(one)] == [], wrong

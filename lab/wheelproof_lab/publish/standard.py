@@ -203,9 +203,14 @@ def rules_of(page: Path) -> Iterator[Rule]:
             line=begin + 1,
             number=head[1],
             text=head[2],
-            evidence=tuple(Evidence(kind=kind, name=name) for kind, name in _ITEM.findall(named)),
+            evidence=evidence_in(named),
             outside=outside,
         )
+
+
+def evidence_in(text: str) -> tuple[Evidence, ...]:
+    """Return what `text` names as evidence, in the notation of the rules."""
+    return tuple(Evidence(kind=kind, name=name) for kind, name in _ITEM.findall(text))
 
 
 def problems(found: tuple[Rule, ...]) -> list[str]:
@@ -230,11 +235,12 @@ def _wrong(rule: Rule) -> Iterator[str]:
     if not rule.outside:
         yield "does not say what shows it outside of this project"
     for one in rule.evidence:
-        if not _is_there(one):
+        if not is_there(one):
             yield f"names {one.kind} `{one.name}`, which there is not"
 
 
-def _is_there(one: Evidence) -> bool:
+def is_there(one: Evidence) -> bool:
+    """Tell whether the test, program, clause, operator or known bug that is named exists."""
     match one.kind:
         case "test":
             path, _, name = one.name.partition("::")

@@ -27,6 +27,7 @@ final class ConfirmPurgatoryRuns {
                 .with("left-at-error", with(ConfirmWatching::leftAtError))
                 .with("watched-after-shutdown",
                         with(ConfirmWatching::watchedAfterShutdown))
+                .with("reaper-ends-at-error", ConfirmWatching::reaperEndsAtError)
                 .with("exclusive-expiry", with(ConfirmExclusiveExpiry::delaysOthers))
                 .with("callbacks-deadlock", with(ConfirmExclusiveExpiry::callbacks))
                 .with("callbacks-deadlock-queued", with(ConfirmExclusiveExpiry::queuedCallbacks))

@@ -1,5 +1,6 @@
 package org.apache.kafka.server.purgatory;
 
+import static org.apache.kafka.server.purgatory.PurgatorySetting.ENOUGH_MS;
 import static org.apache.kafka.server.purgatory.PurgatorySetting.KEY;
 import static org.apache.kafka.server.purgatory.PurgatorySetting.LATER_MS;
 import static org.apache.kafka.server.purgatory.PurgatorySetting.OTHER;
@@ -13,9 +14,13 @@ import static wheelproof.kafka.Confirmation.start;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.server.util.timer.SystemTimer;
 import wheelproof.kafka.Confirmation.Observation;
 import wheelproof.kafka.Confirmation.Step;
 import wheelproof.kafka.Gate;
+import wheelproof.kafka.Internals;
+import wheelproof.kafka.RaisesOnce;
 
 /** What stays in the lists and in the timer, and who is not asked. */
 final class ConfirmWatching {
@@ -138,6 +143,26 @@ final class ConfirmWatching {
                         + SOON_MS + " ms; watched() is " + in.purgatory.watched()
                         + ", numDelayed() was " + before + " and is " + in.purgatory.numDelayed()
                         + ", one of them is completed after " + PASSES_MS + " ms: " + ended);
+    }
+
+    /** An advance of the reaper raises once; what is watched afterwards never expires. */
+    static Observation reaperEndsAtError() throws Exception {
+        SystemTimer timer = new SystemTimer("confirm", 1, 20, Time.SYSTEM.hiResClockMs());
+        DelayedOperationPurgatory<ConfirmedOperation> purgatory =
+                new DelayedOperationPurgatory<>("confirm", new RaisesOnce(timer), 0, 1, true, true);
+        Thread reaper = (Thread) Internals.get(
+                DelayedOperationPurgatory.class, purgatory, "expirationReaper");
+        reaper.join(ENOUGH_MS);
+        ConfirmedOperation operation = new ConfirmedOperation(SOON_MS);
+        boolean completed = purgatory.tryCompleteElseWatch(operation, List.of(KEY));
+        Observation seen = new Observation(
+                !reaper.isAlive() && !completed && purgatory.numDelayed() == 1,
+                "one advanceClock raised, and the reaper is " + reaper.getState()
+                        + "; an operation was watched afterwards, numDelayed() is "
+                        + purgatory.numDelayed() + ", and nobody advances");
+        purgatory.shutdown();
+        timer.close();
+        return seen;
     }
 
     private static void holding(List<Object> monitors, int from, Step step) throws Exception {

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.common.utils.Time;
 import wheelproof.kafka.KafkaVersion;
+import wheelproof.kafka.RaisesOnce;
 
 /**
  * Repeats the counterexamples of docs/findings.md on Kafka's own SystemTimer, one JSON line each.
@@ -51,6 +52,7 @@ final class ConfirmFindings {
         scenarios.put("submitted-after-cancel", ConfirmFindings::submittedAfterCancel);
         scenarios.put("lost-after-close", ConfirmFindings::lostAfterClose);
         scenarios.put("one-bucket", ConfirmFindings::oneBucket);
+        scenarios.put("reaper-ends-at-error", ConfirmFindings::reaperEndsAtError);
         scenarios.put("endless-flush", ConfirmFindings::endlessFlush);
         for (Map.Entry<String, Scenario> scenario : scenarios.entrySet()) {
             String observed = confirm(scenario.getValue());
@@ -198,6 +200,23 @@ final class ConfirmFindings {
                 ? "after add with a delay of 2^61 ms, advanceClock(0) has flushed for "
                         + 2 * ENDLESS_MS + " ms under the write lock; another add is blocked"
                 : null;
+    }
+
+    /** One advance raises; what is added afterwards is accepted, and nobody advances any more. */
+    private String reaperEndsAtError() throws Exception {
+        SystemTimer usual = new SystemTimer("confirm", TICK_MS, WHEEL_SIZE, startMs);
+        SystemTimerReaper reaper = new SystemTimerReaper("confirm", new RaisesOnce(usual));
+        Field field = SystemTimerReaper.class.getDeclaredField("reaper");
+        field.setAccessible(true);
+        Thread thread = (Thread) field.get(reaper);
+        thread.join(ENDLESS_MS);
+        reaper.add(task("afterwards", now() + TICK_MS));
+        String observed = thread.isAlive() ? null : "one advanceClock raised, and the thread of the "
+                + "reaper is " + thread.getState() + "; an add was accepted afterwards, "
+                + reaper.size() + " task waits, and nobody advances";
+        reaper.close();
+        usual.close();
+        return observed;
     }
 
     private NamedTask task(String name, long deadlineMs) {
