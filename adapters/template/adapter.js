@@ -47,7 +47,7 @@ class MyTimer {
   }
 }
 
-// What your timer cannot be asked. A number of JavaScript is exact up to 2^53.
+// The limits of your timer. A number of JavaScript is exact up to 2^53.
 const BOUNDS = { delay_ms: { most: 2 ** 40 } };
 
 let timer = new MyTimer({ tick_ms: 1, wheel_size: 20, start_ms: 0 });

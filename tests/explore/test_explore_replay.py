@@ -6,6 +6,7 @@ import pytest
 
 from support.explore.exploring import make
 from wheelproof import sync
+from wheelproof_explore import explore as python_explore
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.problems import ScheduleRejectedError
 from wheelproof_explore.program import Program, Scenario, choose
@@ -157,3 +158,15 @@ def test_sampling_draws_the_same_for_the_same_seed() -> None:
     first, second = explore(program, options), explore(program, options)
     assert first.digest == second.digest
     assert first.failing_runs == second.failing_runs
+
+
+def _fails_in_a_statement_of_three_lines() -> None:
+    message = "the message stands in a line of its own, since it is too long for the first one"
+    assert message == "", (
+        f"that is so: {message}"
+    )  # fmt: skip
+
+
+def test_the_first_line_of_a_long_statement_is_shown_with_its_bracket_closed() -> None:
+    found = python_explore(_fails_in_a_statement_of_three_lines)
+    assert 'assert message == "", (...))' in found.summary()

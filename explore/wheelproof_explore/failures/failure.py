@@ -8,6 +8,7 @@ from typing import Self
 
 from wheelproof_explore.failures.places import is_checkers
 
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
 _NUMBERS = re.compile(r"-?\d+(?:, -?\d+)*")
 
 
@@ -71,7 +72,9 @@ class Failure:
         frames = traceback.extract_tb(error.__traceback__)
         theirs = [frame for frame in frames if not is_checkers(frame.filename)] or frames
         where = (
-            f" ({theirs[-1].name}, line {theirs[-1].lineno}: {theirs[-1].line})" if theirs else ""
+            f" ({theirs[-1].name}, line {theirs[-1].lineno}: {_cut_short(theirs[-1].line or '')})"
+            if theirs
+            else ""
         )
         # Under pytest more lines may follow, with addresses that differ from run to run.
         first_line = str(error).partition("\n")[0]
@@ -88,3 +91,9 @@ class Failure:
         """Return the failure as one line."""
         place = "" if self.thread is None else f" in {self.thread}"
         return f"{self.kind.value}{place}: {self.message}"
+
+
+def _cut_short(line: str) -> str:
+    """Return the first line of a statement, with the bracket closed that ends it."""
+    closing = _CLOSING.get(line[-1:])
+    return line if closing is None else f"{line}...{closing}"

@@ -196,7 +196,8 @@ class StreamBatch:
     def _due(self, parts: DataFrame) -> _Due:
         is_open = col("closed").isNull()
         in_place, repeat = is_open & col("in_place"), is_open & col("repeat")
-        # The change of the repeat count: a part that was counted as one may belong to a run now.
+        # The change of the repeat count: a part that was judged alone before may belong to a longer
+        # run now.
         more = when(repeat, col("lines")).otherwise(0) - when(col("spare"), col("lines")).otherwise(
             0
         )

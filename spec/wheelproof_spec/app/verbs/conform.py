@@ -75,7 +75,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--must-fail",
         action="store_true",
-        help="with --skip: a known limit that is none any more is an error",
+        help="with --skip: fail if a listed limit is no longer needed",
     )
     parser.add_argument(
         "--html",

@@ -153,7 +153,8 @@ class OraclePurgatory:
             if len(self._surely_left) > self._purge_interval:
                 self._garbage.clear()
             self._most_left = min(self._most_left, self._purge_interval, len(self._garbage))
-        # An expiry of this pass may run only after its purge, so it raises the bound.
+        # An operation that expires in this pass may be purged only by the next one, so the bound
+        # grows by one.
         violation = self._observe((), seen) or self._find_overdue(seen.on_expiration)
         # A purge may have run, even if it was not due.
         self._surely_left.clear()
