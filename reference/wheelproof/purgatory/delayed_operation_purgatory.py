@@ -84,8 +84,9 @@ class DelayedOperationPurgatory(Generic[Operation]):
         self._timer = timer
         self._timer_enabled = timer_enabled
         self._purge_interval = require_integer("purge_interval", purge_interval, 0)
-        require_integer("shards", shards, 1)
-        self._shards = tuple(self._new_shard() for _ in range(shards))
+        self._num_shards = require_integer("shards", shards, 1)
+        # Shard i has the keys whose hash is i modulo their number; made when it is first needed.
+        self._shards: dict[int, WatcherShard[Operation]] = {}
         self._estimated_total_operations = sync.atomic_integer(0, "Purgatory.estimated_total")
         self._purge_lock = sync.lock("Purgatory.purge_lock")
         self._closed = sync.volatile(False, "Purgatory.closed")
@@ -179,7 +180,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         """
         return sum(
             watchers.count_watched()
-            for shard in self._shards
+            for shard in self._all_shards()
             for _, watchers in shard.all_watchers()
         )
 
@@ -189,7 +190,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
 
     def num_keys(self) -> int:
         """Return the number of keys that have a list."""
-        return sum(len(shard.all_watchers()) for shard in self._shards)
+        return sum(len(shard.all_watchers()) for shard in self._all_shards())
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
         """Expire what is due, waiting at most `timeout_ms` for it; then purge (standard 2.10).
@@ -212,7 +213,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         pending: set[int] = set()
         with self._purge_lock:
             estimated = self._estimated_total_operations.get()
-            for shard in self._shards:
+            for shard in self._all_shards():
                 for key, watchers in shard.all_watchers():
                     result = watchers.purge_completed()
                     purged += result.dropped
@@ -241,7 +242,25 @@ class DelayedOperationPurgatory(Generic[Operation]):
         return WatcherShard()
 
     def _shard_of(self, key: Hashable) -> WatcherShard[Operation]:
-        return self._shards[_hash(key) % len(self._shards)]
+        return self._shard(_hash(key) % self._num_shards)
+
+    def _shard(self, index: int) -> WatcherShard[Operation]:
+        """Return a shard, made here if there is none; of two threads that make it, one prevails.
+
+        No lock: both operations of the dictionary are one step of the interpreter.
+        """
+        shard = self._shards.get(index)
+        if shard is None:
+            shard = self._shards.setdefault(index, self._new_shard())
+        return shard
+
+    def _all_shards(self) -> Iterable[WatcherShard[Operation]]:
+        """Return each shard, for who asks what all of them hold.
+
+        Those that are missing are made: who passed over one would take no lock there. Then a model
+        checker could not see that it matters whether a watch came before.
+        """
+        return map(self._shard, range(self._num_shards))
 
     def _withdraw(self, operation: Operation, watched: Iterable[Hashable]) -> None:
         """Undo a call that ends in an error: it may leave nothing half done (standard 6.4).
