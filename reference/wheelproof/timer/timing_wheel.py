@@ -110,7 +110,8 @@ class TimingWheel:
         self._task_counter = task_counter
         self._queue = queue
         # Bucket i holds the tick whose number is i modulo the size: one at a time (standard 1.3).
-        self._buckets = tuple(self._bucket_class(task_counter) for _ in range(self.wheel_size))
+        # Made when it is first needed: what lies far ahead makes many wheels, and needs one bucket.
+        self._buckets: dict[int, TimerTaskList] = {}
         self._monitor = sync.monitor("TimingWheel.monitor")
         self._overflow_wheel: Volatile[TimingWheel | None] = sync.volatile(
             None, "TimingWheel.overflow_wheel"
@@ -167,7 +168,7 @@ class TimingWheel:
         return entry.cancelled()
 
     def _put(self, entry: TimerTaskEntry, number: int) -> None:
-        bucket = self._buckets[bucket_index(number, self.wheel_size)]
+        bucket = self._bucket(bucket_index(number, self.wheel_size))
         expiration_ms = Millis(number * self.tick_ms)
         try:
             bucket.add(entry)
@@ -179,6 +180,16 @@ class TimingWheel:
             bucket.set_expiration(expiration_ms)
             self._queue.offer_unless_queued(bucket)
             raise
+
+    def _bucket(self, index: int) -> TimerTaskList:
+        """Return a bucket, made here if there is none; of two adders that make it, one prevails.
+
+        No lock: both operations of the dictionary are one step of the interpreter.
+        """
+        bucket = self._buckets.get(index)
+        if bucket is None:
+            bucket = self._buckets.setdefault(index, self._bucket_class(self._task_counter))
+        return bucket
 
     def _get_or_create_overflow_wheel(self) -> "TimingWheel":
         """Return the wheel above. Seam: known bug KAFKA-2112 replaces this.
