@@ -46,13 +46,19 @@ T = TypeVar("T")
 
 # What `threading.RLock()` returns, without the call in Python that wraps it: a timer makes two.
 _RLock = type(threading.RLock())
-
 # The lock of all cells; `_AtomicReference` says why one is enough.
 _cells = _RLock()
-_take = _cells.acquire
-_give = _cells.release
-# A child has the forking thread alone: what another one held would be held for ever.
-os.register_at_fork(before=_take, after_in_parent=_give, after_in_child=_give)
+_take, _give = _cells.acquire, _cells.release
+
+
+def _begin_anew() -> None:
+    """Give the cells of a child another lock: a thread that is not there may hold the old one."""
+    global _cells, _take, _give
+    _cells = _RLock()
+    _take, _give = _cells.acquire, _cells.release
+
+
+os.register_at_fork(after_in_child=_begin_anew)
 
 _Take: TypeAlias = Callable[["_Lock"], bool]
 _Give: TypeAlias = Callable[["_Lock"], None]
