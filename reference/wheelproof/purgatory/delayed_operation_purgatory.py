@@ -35,13 +35,14 @@ too late
 """
 
 from collections.abc import Hashable, Iterable
-from typing import Generic
+from typing import Annotated, Generic
 from weakref import WeakSet
 
 from wheelproof import sync
 from wheelproof.domain import require_integer
 from wheelproof.errors import IllegalArgumentError, PurgatoryClosedError, TimerClosedError
 from wheelproof.purgatory.watchers import Operation, Watchers, WatcherShard
+from wheelproof.sync import GuardedBy
 from wheelproof.timer import Timer
 from wheelproof.timer.system_timer_reaper import reap
 from wheelproof.units import Millis
@@ -86,7 +87,9 @@ class DelayedOperationPurgatory(Generic[Operation]):
         self._purge_interval = require_integer("purge_interval", purge_interval, 0)
         self._num_shards = require_integer("shards", shards, 1)
         # Shard i has the keys whose hash is i modulo their number; made when it is first needed.
-        self._shards: dict[int, WatcherShard[Operation]] = {}
+        self._shards: Annotated[
+            dict[int, WatcherShard[Operation]], GuardedBy("a step of the interpreter")
+        ] = {}
         self._estimated_total_operations = sync.atomic_integer(0, "Purgatory.estimated_total")
         self._purge_lock = sync.lock("Purgatory.purge_lock")
         self._closed = sync.volatile(False, "Purgatory.closed")

@@ -82,6 +82,8 @@ class TimingWheel:
     """Seam: known bug one-bucket replaces this."""
     # A multiple of `tick_ms`. The wheel holds what expires within `interval_ms` of it.
     _current_time_ms: Annotated[int, GuardedBy("the owner's read-write lock")]
+    # Bucket i holds the tick whose number is i modulo the size: one at a time (standard 1.3).
+    _buckets: Annotated[dict[int, TimerTaskList], GuardedBy("a step of the interpreter")]
 
     def __init__(
         self,
@@ -109,9 +111,8 @@ class TimingWheel:
         self._current_time_ms = truncate_to_tick(start_ms, tick_ms)
         self._task_counter = task_counter
         self._queue = queue
-        # Bucket i holds the tick whose number is i modulo the size: one at a time (standard 1.3).
-        # Made when it is first needed: what lies far ahead makes many wheels, and needs one bucket.
-        self._buckets: dict[int, TimerTaskList] = {}
+        # Made when they are first needed: what lies far ahead makes many wheels and one bucket.
+        self._buckets = {}
         self._monitor = sync.monitor("TimingWheel.monitor")
         self._overflow_wheel: Volatile[TimingWheel | None] = sync.volatile(
             None, "TimingWheel.overflow_wheel"
