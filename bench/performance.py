@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import buffers
+import memory
 import purgatories
 import timers
 from instruments.machine import Machine, this_machine
@@ -51,6 +52,8 @@ def _works(*, quick: bool, seed: int) -> list[Callable[[], Section]]:
             purgatories.against_a_delay_queue, waiting, intervals, 10_000 // scale, rounds, seed
         ),
         partial(buffers.pooled, 20_000 // scale, rounds),
+        partial(memory.waiting, 100_000 // scale, rounds),
+        partial(memory.cancelled, 1_000_000 // scale, 1 if quick else 3),
     ]
 
 

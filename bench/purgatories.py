@@ -219,7 +219,8 @@ def against_a_delay_queue(
             "The old one is written without locks, over heapq in C, and today's has all the steps"
             " of the reference. Today's purges as often as the old one: an operation that has left"
             " its list by a trigger counts until the next purge, as in Kafka (standard 2.10)."
-            " With few operations waiting, most of its memory are the 512 shards.",
+            " With few operations waiting, most of its memory are the 512 shards, which the first"
+            " purge makes.",
         ),
     )
 

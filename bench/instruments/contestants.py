@@ -30,6 +30,10 @@ class Contestant(Protocol):
         """Cancel timers that `fill` added, by their index there."""
         ...
 
+    def forget(self) -> None:
+        """Drop the timers that `fill` kept; those that wait go on waiting."""
+        ...
+
     def add_and_cancel(self, delays_ms: Sequence[int]) -> None:
         """Add a timer for each delay and cancel it before the next."""
         ...
@@ -71,6 +75,9 @@ class WheelContestant:
         tasks = self._tasks
         for index in chosen:
             tasks[index].cancel()
+
+    def forget(self) -> None:
+        self._tasks.clear()
 
     def add_and_cancel(self, delays_ms: Sequence[int]) -> None:
         add = self._timer.add
@@ -117,9 +124,13 @@ def _heap_module(*, in_c: bool) -> _HeapModule:
 
 
 class HeapContestant:
-    """A typical hand-written timer: a heap under one lock that drops cancelled timers lazily."""
+    """A typical hand-written timer: a heap under one lock that drops cancelled timers lazily.
 
-    def __init__(self, *, in_c: bool = True) -> None:
+    One that compacts does so when half of them are cancelled; else they stay until they are due.
+    """
+
+    def __init__(self, *, in_c: bool = True, compacts: bool = True) -> None:
+        self._compacts = compacts
         self._heapq = _heap_module(in_c=in_c)
         self._lock = threading.Lock()
         self._heap: list[_Item] = []
@@ -136,6 +147,9 @@ class HeapContestant:
         handles = self._handles
         for index in chosen:
             self._cancel(handles[index])
+
+    def forget(self) -> None:
+        self._handles.clear()
 
     def add_and_cancel(self, delays_ms: Sequence[int]) -> None:
         for delay_ms in delays_ms:
@@ -165,7 +179,7 @@ class HeapContestant:
                 return
             handle.cancelled = True
             self._cancelled += 1
-            if 2 * self._cancelled > len(self._heap):
+            if self._compacts and 2 * self._cancelled > len(self._heap):
                 self._heap = [item for item in self._heap if not item[2].cancelled]
                 self._heapq.heapify(self._heap)
                 self._cancelled = 0
@@ -202,6 +216,9 @@ class AsyncioContestant:
                 handles[index].cancel()
 
         self._in_passes(len(chosen), chunk)
+
+    def forget(self) -> None:
+        self._handles.clear()
 
     def add_and_cancel(self, delays_ms: Sequence[int]) -> None:
         add = self._loop.call_later

@@ -14,11 +14,11 @@ import pytest
 from support import seeds
 from support.checkout import REFERENCE, ROOT
 from support.node import ask_model, model_command
+from support.reference.open_timer import OpenBucket, OpenTimer
 from wheelproof.clock import ManualClock
 from wheelproof.sync import DeferredExecutor
-from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
+from wheelproof.timer import TimerTask
 from wheelproof.units import Millis
-from wheelproof_lab.graph.states.names import attributes, members
 from wheelproof_lab.trace.recorder import tracing
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode
@@ -152,7 +152,7 @@ class _Followed:
 
     def __init__(self) -> None:
         self._clock = ManualClock()
-        self._timer = SystemTimer(
+        self._timer = OpenTimer(
             "followed", tick_ms=2, wheel_size=3, clock=self._clock, executor=DeferredExecutor()
         )
         self._tasks = {name: _Task(name) for name in "abcdef"}
@@ -168,31 +168,14 @@ class _Followed:
         else:
             self._tasks[arguments["task"]].cancel()
         return [
-            (wheel.current_time_ms, [_bucket(bucket) for bucket in _buckets(wheel)])
-            for wheel in self._wheels()
+            (wheel.current_time_ms, [_bucket(bucket) for bucket in wheel.open_buckets()])
+            for wheel in self._timer.levels()
         ]
 
-    def _wheels(self) -> Iterator[TimingWheel]:
-        wheel = attributes(self._timer)["_timing_wheel"]
-        while isinstance(wheel, TimingWheel):
-            yield wheel
-            wheel = wheel.overflow_wheel
 
-
-def _buckets(wheel: TimingWheel) -> list[TimerTaskList]:
-    return members(attributes(wheel)["_buckets"], TimerTaskList)
-
-
-def _bucket(bucket: TimerTaskList) -> tuple[int, list[str]]:
-    root = attributes(bucket)["_root"]
-    assert isinstance(root, TimerTaskEntry)
-    held: list[str] = []
-    entry = root.next
-    while entry is not root:
-        assert isinstance(entry.timer_task, _Task)
-        held.append(entry.timer_task.name)
-        entry = entry.next
-    return bucket.get_expiration(), held
+def _bucket(bucket: OpenBucket) -> tuple[int, list[str]]:
+    held = [entry.timer_task for entry in bucket.entries()]
+    return bucket.get_expiration(), [task.name for task in held if isinstance(task, _Task)]
 
 
 def _numbers(wheels: Wheels) -> object:

@@ -48,7 +48,7 @@ Invariants:
 """
 
 from collections.abc import Hashable, Iterable
-from typing import Generic
+from typing import Annotated, Generic
 from weakref import WeakSet
 
 from wheelproof import sync
@@ -56,6 +56,7 @@ from wheelproof.closing import Closing
 from wheelproof.domain import require_integer
 from wheelproof.errors import IllegalArgumentError, PurgatoryClosedError, TimerClosedError
 from wheelproof.purgatory.watchers import Operation, Watchers, WatcherShard
+from wheelproof.sync import GuardedBy
 from wheelproof.timer import Timer
 from wheelproof.timer.system_timer_reaper import reap
 
@@ -94,15 +95,18 @@ class DelayedOperationPurgatory(Closing, Generic[Operation]):
         a timer that another purgatory owns.
         """
         _take(timer)
-        self._name = purgatory_name
         self._timer = timer
         self._timer_enabled = timer_enabled
         self._purge_interval = require_integer("purge_interval", purge_interval, 0)
-        require_integer("shards", shards, 1)
-        self._shards = tuple(self._new_shard() for _ in range(shards))
+        self._num_shards = require_integer("shards", shards, 1)
+        # Shard i has the keys whose hash is i modulo their number; made when it is first needed.
+        self._shards: Annotated[
+            dict[int, WatcherShard[Operation]], GuardedBy("a step of the interpreter")
+        ] = {}
         self._estimated_total_operations = sync.atomic_integer(0, "Purgatory.estimated_total")
         self._purge_lock = sync.lock("Purgatory.purge_lock")
         self._closed = sync.volatile(False, "Purgatory.closed")
+        self._name = purgatory_name
         self._expiration_reaper = sync.thread(
             self._reap, f"executor-expiration-reaper-{purgatory_name}"
         )
@@ -196,7 +200,7 @@ class DelayedOperationPurgatory(Closing, Generic[Operation]):
         """
         return sum(
             watchers.count_watched()
-            for shard in self._shards
+            for shard in self._all_shards()
             for _, watchers in shard.all_watchers()
         )
 
@@ -206,7 +210,7 @@ class DelayedOperationPurgatory(Closing, Generic[Operation]):
 
     def num_keys(self) -> int:
         """Return the number of keys that have a list."""
-        return sum(len(shard.all_watchers()) for shard in self._shards)
+        return sum(len(shard.all_watchers()) for shard in self._all_shards())
 
     def advance_clock(self, timeout_ms: int) -> bool:
         """Expire what is due, waiting at most `timeout_ms` for it; then purge (standard 2.10).
@@ -229,7 +233,7 @@ class DelayedOperationPurgatory(Closing, Generic[Operation]):
         pending: set[int] = set()
         with self._purge_lock:
             estimated = self._estimated_total_operations.get()
-            for shard in self._shards:
+            for shard in self._all_shards():
                 for key, watchers in shard.all_watchers():
                     result = watchers.purge_completed()
                     purged += result.dropped
@@ -258,7 +262,25 @@ class DelayedOperationPurgatory(Closing, Generic[Operation]):
         return WatcherShard()
 
     def _shard_of(self, key: Hashable) -> WatcherShard[Operation]:
-        return self._shards[_hash(key) % len(self._shards)]
+        return self._shard(_hash(key) % self._num_shards)
+
+    def _shard(self, index: int) -> WatcherShard[Operation]:
+        """Return a shard, made here if there is none; of two threads that make it, one prevails.
+
+        No lock: both operations of the dictionary are one step of the interpreter.
+        """
+        shard = self._shards.get(index)
+        if shard is None:
+            shard = self._shards.setdefault(index, self._new_shard())
+        return shard
+
+    def _all_shards(self) -> Iterable[WatcherShard[Operation]]:
+        """Return each shard, for who asks what all of them hold.
+
+        Those that are missing are made: who passed over one would take no lock there. Then a model
+        checker could not see that it matters whether a watch came before.
+        """
+        return map(self._shard, range(self._num_shards))
 
     def _withdraw(self, operation: Operation, watched: Iterable[Hashable]) -> None:
         """Undo a call that ends in an error: it may leave nothing half done (standard 6.4).

@@ -2,7 +2,7 @@
 
 Where the standard library has the primitive, the object handed out IS the standard library's, so
 that the layer costs next to nothing. A cell's reads and writes are plain attribute accesses, which
-the interpreter performs atomically; read-and-write operations take the cell's own lock.
+the interpreter performs atomically; read-and-write operations take a lock that all cells share.
 
     >>> from wheelproof.sync.threads import ThreadsRuntime
     >>> runtime = ThreadsRuntime()
@@ -19,10 +19,13 @@ Invariants:
 - An operation that raises has not happened (standard 6.8).
 """
 
+import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from operator import attrgetter
+from types import TracebackType
+from typing import Generic, TypeAlias, TypeVar, cast
 
 from wheelproof.sync.protocols import (
     AtomicInteger,
@@ -47,6 +50,25 @@ T = TypeVar("T")
 
 # What `threading.RLock()` returns, without the call in Python that wraps it: a timer makes two.
 _RLock = type(threading.RLock())
+# The lock of all cells; `_AtomicReference` says why one is enough.
+_cells = _RLock()
+_take, _give = _cells.acquire, _cells.release
+
+
+def _begin_anew() -> None:
+    """Give the cells of a child another lock: a thread that is not there may hold the old one."""
+    global _cells, _take, _give
+    _cells = _RLock()
+    _take, _give = _cells.acquire, _cells.release
+
+
+os.register_at_fork(after_in_child=_begin_anew)
+
+_Take: TypeAlias = Callable[["_Lock"], bool]
+_Give: TypeAlias = Callable[["_Lock"], None]
+_Exit: TypeAlias = Callable[
+    ["_Lock", type[BaseException] | None, BaseException | None, TracebackType | None], None
+]
 
 
 class ThreadsRuntime:
@@ -102,21 +124,24 @@ class ThreadsRuntime:
 class _Lock:
     """The standard library's lock, which has no `try_acquire` and no subclasses.
 
-    A `with` block finds `__enter__` and `__exit__` in the slots, where the standard library's own
-    stand: no Python runs between the lock's being taken and the block, so no signal arrives there
-    (standard 6.8).
+    A `with` block finds the standard library's own `__enter__` and `__exit__` here, before it
+    enters, and without a step in Python: so no signal arrives between the lock's being taken and
+    the block (standard 6.8). Only the first is kept. To keep the others would cost as much memory
+    as the lock, and they are looked up in no time.
     """
 
-    __slots__ = ("__enter__", "__exit__", "acquire", "raw", "release")
+    __slots__ = ("__enter__", "raw")
 
     def __init__(self) -> None:
         self.raw = threading.Lock()
-        self.acquire = self.__enter__ = self.raw.acquire
-        self.release = self.raw.release
-        self.__exit__ = self.raw.__exit__
+        self.__enter__ = self.raw.acquire
+
+    __exit__ = cast("_Exit", property(attrgetter("raw.__exit__")))
+    acquire = cast("_Take", property(attrgetter("raw.acquire")))
+    release = cast("_Give", property(attrgetter("raw.release")))
 
     def try_acquire(self) -> bool:
-        return self.acquire(blocking=False)
+        return self.raw.acquire(blocking=False)
 
 
 class _Volatile(Generic[T]):
@@ -133,63 +158,74 @@ class _Volatile(Generic[T]):
 
 
 class _AtomicReference(_Volatile[T]):
-    """A cell with a lock for what reads and writes.
+    """A cell that is read and written in one step, under the lock that all cells share.
+
+    One lock is enough. The interpreter changes threads where it handles signals, and it handles
+    none while the lock is held. So nobody ever waits for it, unless a debugger or a tracer runs in
+    between. On a Python without a global lock all cells wait for one another: right, but slower.
+    It is reentrant, so that a tracer may use cells as well.
 
     What raises has not happened (standard 6.8): a `with` block would let a signal in after it has
     given the lock back, and nobody would learn what the cell did. No signal comes between the
-    iterator of a loop and its body, nor where a function returns.
+    iterator of a loop and its body, nor where a function returns. Nothing inside may run Python:
+    the value before is kept until the lock is given back, and no object is made that the garbage
+    collector counts.
     """
 
-    __slots__ = ("_acquire", "_release")
-
-    def __init__(self, value: T) -> None:
-        self._value = value
-        lock = threading.Lock()
-        self._acquire = lock.acquire
-        self._release = lock.release
+    __slots__ = ()
 
     def set(self, value: T, /) -> None:
         self.get_and_set(value)
 
     def get_and_set(self, value: T, /) -> T:
-        released = iter(self._release, True)
-        for _ in iter(self._acquire, False):
+        given = iter(_give, True)
+        for _ in iter(_take, False):
             before = self._value
             self._value = value
-            for _ in released:
+            for _ in given:
                 return before
         raise AssertionError("a lock is taken, or the call raises")
 
     def compare_and_set(self, expected: T, value: T, /) -> bool:
-        released = iter(self._release, True)
-        for _ in iter(self._acquire, False):
+        given = iter(_give, True)
+        for _ in iter(_take, False):
             same = self._value is expected
             if same:
                 self._value = value
-            for _ in released:
+            for _ in given:
                 return same
         raise AssertionError("a lock is taken, or the call raises")
 
 
 class _AtomicInteger(_AtomicReference[int]):
+    """A cell of an integer. Memory may be short, or a caller may bring what is no integer."""
+
     __slots__ = ()
 
     def compare_and_set(self, expected: int, value: int, /) -> bool:
-        released = iter(self._release, True)
-        for _ in iter(self._acquire, False):
-            same = self._value == expected
+        given = iter(_give, True)
+        for _ in iter(_take, False):
+            try:
+                same = self._value == expected
+            except BaseException:
+                _give()
+                raise
             if same:
                 self._value = value
-            for _ in released:
+            for _ in given:
                 return same
         raise AssertionError("a lock is taken, or the call raises")
 
     def add_and_get(self, delta: int, /) -> int:
-        released = iter(self._release, True)
-        for _ in iter(self._acquire, False):
-            self._value += delta
-            value = self._value
-            for _ in released:
+        given = iter(_give, True)
+        for _ in iter(_take, False):
+            try:
+                value = self._value + delta
+            except BaseException:
+                _give()
+                raise
+            self._value = value
+            for _ in given:
                 return value
         raise AssertionError("a lock is taken, or the call raises")
 

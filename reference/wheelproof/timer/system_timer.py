@@ -83,7 +83,6 @@ class SystemTimer(Timer):
         Raises IllegalArgumentError for a tick or size below 1, and for a start below 0 or in the
         future, where tasks would run early.
         """
-        self._name = executor_name
         self._clock = SystemClock() if clock is None else clock
         now_ms = self._clock.hi_res_clock_ms()
         start_ms = now_ms if start_ms is None else require_integer("start_ms", start_ms, 0, now_ms)
@@ -103,6 +102,7 @@ class SystemTimer(Timer):
             if executor is None
             else executor
         )
+        self._name = executor_name
 
     def __repr__(self) -> str:
         """Return the name, the resolution, and the number of tasks that wait."""

@@ -86,6 +86,8 @@ class TimingWheel:
     _fewest_buckets: ClassVar[int] = 2
     # A multiple of `tick_ms`. The wheel holds what expires within `interval_ms` of it.
     _current_time_ms: Annotated[int, GuardedBy("the owner's read-write lock")]
+    # Bucket i holds the tick whose number is i modulo the size: one at a time (standard 1.3).
+    _buckets: Annotated[dict[int, TimerTaskList], GuardedBy("a step of the interpreter")]
 
     def __init__(
         self,
@@ -114,8 +116,8 @@ class TimingWheel:
         self._current_time_ms = truncate_to_tick(start_ms, tick_ms)
         self._task_counter = task_counter
         self._queue = queue
-        # Bucket i holds the tick whose number is i modulo the size: one at a time (standard 1.3).
-        self._buckets = tuple(self._bucket_class(task_counter) for _ in range(self.wheel_size))
+        # Made when they are first needed: what lies far ahead makes many wheels and one bucket.
+        self._buckets = {}
         self._monitor = sync.monitor("TimingWheel.monitor")
         self._overflow_wheel: Volatile[TimingWheel | None] = sync.volatile(
             None, "TimingWheel.overflow_wheel"
@@ -175,7 +177,7 @@ class TimingWheel:
 
     def _put(self, entry: TimerTaskEntry, number: int) -> None:
         # number % wheel_size
-        bucket = self._buckets[bucket_index(number, self.wheel_size)]
+        bucket = self._bucket(bucket_index(number, self.wheel_size))
         expiration_ms = Millis(number * self.tick_ms)
         try:
             bucket.add(entry)
@@ -187,6 +189,16 @@ class TimingWheel:
             bucket.set_expiration(expiration_ms)
             self._queue.offer_unless_queued(bucket)
             raise
+
+    def _bucket(self, index: int) -> TimerTaskList:
+        """Return a bucket, made here if there is none; of two adders that make it, one prevails.
+
+        No lock: both operations of the dictionary are one step of the interpreter.
+        """
+        bucket = self._buckets.get(index)
+        if bucket is None:
+            bucket = self._buckets.setdefault(index, self._bucket_class(self._task_counter))
+        return bucket
 
     def _get_or_create_overflow_wheel(self) -> "TimingWheel":
         """Return the wheel above.

@@ -6,10 +6,12 @@ from types import TracebackType
 
 import pytest
 
+from support.reference.open_timer import OpenWheel
 from support.reference.timer import NO_WAIT, Bench, CallingTask
 from wheelproof.sync import Monitor, ReadWriteLock, use_runtime
 from wheelproof.sync.protocols import LockView
 from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof.timer import SystemTimer, TimingWheel
 
 _WHEEL_SIZE = 3
 _RANKS = {
@@ -31,6 +33,20 @@ class _Taken:
     def level(self) -> int:
         """The level of the wheel whose bucket this is the monitor of."""
         return self.number // _WHEEL_SIZE
+
+
+class _FullWheel(OpenWheel):
+    """Makes its buckets before the wheel above: so the number of a monitor tells its level."""
+
+    __slots__ = ()
+
+    def _get_or_create_overflow_wheel(self) -> TimingWheel:
+        self.open_buckets()
+        return super()._get_or_create_overflow_wheel()
+
+
+class _FullTimer(SystemTimer):
+    _timing_wheel_class = _FullWheel
 
 
 class _NotingRuntime(ThreadsRuntime):
@@ -101,7 +117,7 @@ class _NotingReadWriteLock:
 def _nestings_of_a_busy_timer() -> set[tuple[_Taken, _Taken]]:
     runtime = _NotingRuntime()
     with use_runtime(runtime):
-        bench = Bench(wheel_size=_WHEEL_SIZE)
+        bench = Bench(_FullTimer, wheel_size=_WHEEL_SIZE)
         tasks = [bench.add("task", delay_ms) for delay_ms in range(0, 60, 2)]
         for time_ms in range(0, 60, 5):
             bench.advance_to(time_ms)

@@ -30,8 +30,9 @@ class OpenWheel(TimingWheel):
     _bucket_class = OpenBucket
 
     def open_buckets(self) -> list[OpenBucket]:
-        """Return the buckets of this level."""
-        return [bucket for bucket in self._buckets if isinstance(bucket, OpenBucket)]
+        """Return the buckets of this level; those that are missing are made."""
+        found = map(self._bucket, range(self.wheel_size))
+        return [bucket for bucket in found if isinstance(bucket, OpenBucket)]
 
 
 class OpenTimer(SystemTimer):

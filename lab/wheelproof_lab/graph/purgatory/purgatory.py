@@ -28,7 +28,6 @@ from wheelproof_lab.graph.purgatory.purgatory_view import (
     PurgatoryStateView,
     Removals,
 )
-from wheelproof_lab.graph.states.names import attributes, members
 from wheelproof_lab.graph.states.views import GraphProgram, ViewedRun
 from wheelproof_lab.worlds.making import discarding
 from wheelproof_spec.tlc.states.values import ModelValue, Value, make_function
@@ -135,7 +134,13 @@ class NotingShard(WatcherShard[DelayedOperation]):
 
 
 class ComparedPurgatory(DelayedOperationPurgatory[DelayedOperation]):
-    """A purgatory whose shard records the removals under way."""
+    """A purgatory of one shard, which records the removals under way."""
+
+    def shard(self) -> NotingShard:
+        """Return the shard, which is made if it is not there."""
+        made = self._shard(0)
+        assert isinstance(made, NotingShard)
+        return made
 
     def _new_shard(self) -> WatcherShard[DelayedOperation]:
         return NotingShard()
@@ -201,8 +206,7 @@ def purgatory(
 
     def build() -> ViewedRun:
         bench = _Bench(visitors, purgatory_class)
-        shards = attributes(bench.purgatory)["_shards"]
-        shard, *_ = members(shards, NotingShard)
+        shard = bench.purgatory.shard()
         view = PurgatoryStateView(
             purgatory=bench.purgatory,
             shard=shard,

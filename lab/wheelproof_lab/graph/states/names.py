@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Hashable, Iterable
 from enum import Enum
 from functools import cache, partial
+from operator import itemgetter
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import TypeGuard, TypeVar
+from typing import TypeGuard, TypeVar, cast
 
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.runtime.model import ModelThread, SharedObject
@@ -59,6 +60,18 @@ def members(container: object, kind: type[Kind]) -> list[Kind]:
         if _is_container(container)
         else []
     )
+
+
+def numbered(container: object, kind: type[Kind]) -> list[tuple[int, Kind]]:
+    """Return the numbers and the members of this class of a dictionary by numbers, in order."""
+    assert isinstance(container, dict)
+    found = cast("dict[object, object]", container)
+    pairs = [
+        (number, member)
+        for number, member in found.items()
+        if isinstance(number, int) and isinstance(member, kind)
+    ]
+    return sorted(pairs, key=itemgetter(0))
 
 
 def has_contents(value: object) -> bool:

@@ -202,7 +202,8 @@ class ObservedRuntime(ControlledRuntime):
         thread = self.current
         if thread is not None and self.recording and not self._namer.busy:
             self._see(thread, value)
-            self._touched.append((owner, field, False))
+            # Who has a container may change its contents.
+            self._touched.append((owner, field, has_contents(value)))
 
     def _field_was_written(self, owner: object, field: str) -> None:
         written = id(owner), field

@@ -14,8 +14,7 @@ code unlinks in a separate step; and the clocks of upper levels while a thread h
 since the code advances one level after the other.
 """
 
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
 from functools import cache
 from types import MethodType
 
@@ -23,7 +22,7 @@ from wheelproof.sync import AtomicInteger, DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof_explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_lab.graph.comparing.projected import changes_of, only, pairs_of
-from wheelproof_lab.graph.states.names import attributes, members
+from wheelproof_lab.graph.states.names import attributes, members, numbered
 from wheelproof_lab.graph.states.views import NextStep, Surroundings, View
 from wheelproof_spec.tlc.states.values import ModelValue, State, Value, make_function
 
@@ -61,14 +60,6 @@ _ASKING = ("QueueForRead", "QueueForWrite")
 _FATES = ("waiting", "submitted")
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """A wheel, and its buckets, each with its root entry."""
-
-    wheel: TimingWheel
-    buckets: Sequence[tuple[TimerTaskList, object]]
-
-
 class SystemTimerView(View):
     """The view of one run.
 
@@ -97,7 +88,7 @@ class SystemTimerView(View):
         self._cancellers = cancellers
         self._names = {id(task): name for name, task in tasks.items()}
         self._max_time_ms = max_time_ms
-        self._known_levels: list[_Level] = []
+        self._known_levels: list[TimingWheel] = []
 
     def state(self, surroundings: Surroundings) -> State:
         """Return the compared variables of SystemTimer."""
@@ -115,7 +106,7 @@ class SystemTimerView(View):
             "closed": self._is_closed(),
             "shut": bool(self._executor["_shut_down"]),
             **self._fates(),
-            "clock": levels[0].wheel.current_time_ms,
+            "clock": levels[0].current_time_ms,
             "wheel": self._wheel(levels, with_clocks=held.writer is None),
             "queue": self._queue(levels),
         }
@@ -163,29 +154,27 @@ class SystemTimerView(View):
             ),
         }
 
-    def _levels(self) -> list[_Level]:
+    def _levels(self) -> list[TimingWheel]:
         levels = self._known_levels
-        wheel = levels[-1].wheel.overflow_wheel if levels else self._timer["_timing_wheel"]
+        wheel = levels[-1].overflow_wheel if levels else self._timer["_timing_wheel"]
         while isinstance(wheel, TimingWheel):
-            buckets = members(attributes(wheel)["_buckets"], TimerTaskList)
-            levels.append(
-                _Level(wheel, [(bucket, attributes(bucket)["_root"]) for bucket in buckets])
-            )
+            levels.append(wheel)
             wheel = wheel.overflow_wheel
         return levels
 
-    def _wheel(self, levels: list[_Level], *, with_clocks: bool) -> Value:
+    def _wheel(self, levels: list[TimingWheel], *, with_clocks: bool) -> Value:
         used: list[tuple[Value, Value]] = []
         for number, level in enumerate(levels):
-            clock = (level.wheel.current_time_ms,) if with_clocks else ()
-            for index, (bucket, root) in enumerate(level.buckets):
-                tasks, key = self._content(root), bucket.get_expiration()
+            clock = (level.current_time_ms,) if with_clocks else ()
+            for index, bucket in _buckets(level):
+                tasks, key = self._content(bucket), bucket.get_expiration()
                 if tasks or key != IDLE:
                     used.append(((number, index), (key, *clock, tasks)))
         return _function(tuple(used))
 
-    def _content(self, root: object) -> tuple[Value, ...]:
+    def _content(self, bucket: TimerTaskList) -> tuple[Value, ...]:
         """Return the tasks linked in a bucket, in order, without entries that were replaced."""
+        root = attributes(bucket)["_root"]
         tasks: list[Value] = []
         entry: object = getattr(root, "next", root)
         while isinstance(entry, TimerTaskEntry) and entry is not root:
@@ -194,14 +183,19 @@ class SystemTimerView(View):
             entry = entry.next
         return tuple(tasks)
 
-    def _queue(self, levels: list[_Level]) -> Value:
+    def _queue(self, levels: list[TimingWheel]) -> Value:
         queued = members(self._delay_queue["_heap"], TimerTaskList)
         return frozenset(
             (bucket.get_expiration(), number, index)
             for number, level in enumerate(levels)
-            for index, (bucket, _) in enumerate(level.buckets)
+            for index, bucket in _buckets(level)
             if bucket in queued
         )
+
+
+def _buckets(level: TimingWheel) -> list[tuple[int, TimerTaskList]]:
+    """Return the buckets that a level has made, with their indices."""
+    return numbered(attributes(level)["_buckets"], TimerTaskList)
 
 
 @cache

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from wheelproof.clock import ManualClock
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
+from wheelproof.timer.timer_task_list import IDLE
 from wheelproof.units import Millis
 from wheelproof_lab.graph.comparing.driven import driven_graph
 from wheelproof_lab.graph.comparing.projected import ProjectedGraph, pairs_of
-from wheelproof_lab.graph.states.names import attributes, members
+from wheelproof_lab.graph.states.names import attributes, members, numbered
 from wheelproof_lab.graph.timer.abstract import TimerBounds
 from wheelproof_spec.tlc.states.values import State, Value, make_function, show
 
@@ -102,18 +103,18 @@ class _Run:
         held = attributes(self._timer)
         levels = list(_levels(held["_timing_wheel"]))
         heap = members(attributes(held["_delay_queue"])["_heap"], TimerTaskList)
-        buckets = [members(attributes(level)["_buckets"], TimerTaskList) for level in levels]
+        buckets = [_buckets(level) for level in levels]
         return {
             "now": self._clock.hi_res_clock_ms(),
             "current": _by_level([level.current_time_ms for level in levels]),
             "expiration": _by_level(
-                [_by_level([bucket.get_expiration() for bucket in level]) for level in buckets]
+                [_by_level([_expiration_ms(bucket) for bucket in level]) for level in buckets]
             ),
             "entries": _by_level(
                 [_by_level([self._content(bucket) for bucket in level]) for level in buckets]
             ),
             "queue": _in_order(
-                (bucket.get_expiration(), number, index)
+                (queued.get_expiration(), number, index)
                 for number, level in enumerate(buckets)
                 for index, bucket in enumerate(level)
                 for queued in heap
@@ -130,7 +131,9 @@ class _Run:
         entry = self._tasks[name].get_timer_task_entry() if waits else None
         return 0 if entry is None else entry.expiration_ms
 
-    def _content(self, bucket: TimerTaskList) -> Value:
+    def _content(self, bucket: TimerTaskList | None) -> Value:
+        if bucket is None:
+            return ()
         root = attributes(bucket)["_root"]
         assert isinstance(root, TimerTaskEntry)
         found: list[Value] = []
@@ -139,6 +142,16 @@ class _Run:
             found.append((self._names[id(entry.timer_task)], entry.expiration_ms))
             entry = entry.next
         return tuple(found)
+
+
+def _buckets(level: TimingWheel) -> list[TimerTaskList | None]:
+    """Return the buckets of a level by their indices, None for one that is not made yet."""
+    made = dict(numbered(attributes(level)["_buckets"], TimerTaskList))
+    return [made.get(index) for index in range(level.wheel_size)]
+
+
+def _expiration_ms(bucket: TimerTaskList | None) -> int:
+    return IDLE if bucket is None else bucket.get_expiration()
 
 
 def wheel_graph(

@@ -71,7 +71,7 @@ class _OpenPurgatory(DelayedOperationPurgatory[DelayedOperation]):
     def lists(self) -> tuple[tuple[Hashable, tuple[DelayedOperation, ...]], ...]:
         return tuple(
             (key, watchers.operations())
-            for shard in self._shards
+            for shard in self._all_shards()
             for key, watchers in shard.all_watchers()
         )
 
