@@ -73,8 +73,7 @@ class BufferPoolUsage:
     def check(self, total_memory: int) -> None:
         """Test that no byte is lost or made; for programs and tests (standard 3.9).
 
-        Raises IllegalStateError unless these are `total_memory` bytes, and each part has some or
-        none. TLA+: NoByteIsLostOrMade of BufferPool.
+        Raises IllegalStateError unless these are `total_memory` bytes, and no part is negative.
         """
         parts = self.non_pooled, self.pooled, self.lent, self.accumulated
         if sum(parts) != total_memory or min(parts) < 0:
