@@ -4,7 +4,7 @@ from wheelproof_lab.graph.comparing.comparisons import Compared
 from wheelproof_lab.graph.timer.abstract import (
     TimerBounds,
     label_of_timer,
-    oracle_graph,
+    model_graph,
 )
 from wheelproof_lab.graph.timer.entry_migration import (
     Migration,
@@ -39,7 +39,7 @@ ENTRY_MIGRATION = Compared(
 )
 TIMER = Compared(
     module="MCTimer",
-    code=oracle_graph,
+    code=model_graph,
     label=label_of_timer,
     specification="MCSpec",
 )
