@@ -70,7 +70,7 @@ COMPARISONS = (
     TIMER.model(
         TimerBounds(tasks=("a", "b"), delays_ms=(-1, 0, 1, 3), tick_ms=2, horizon_ms=5, max_adds=2),
         name="timer",
-        summary="the oracle's timer against Timer: two tasks, ticks of 2 ms",
+        summary="the model's timer against Timer: two tasks, ticks of 2 ms",
     ),
     TIMING_WHEEL.model(
         WheelBounds(

@@ -3,14 +3,13 @@
 A component has one text of what its operations mean: an object with a method for each effect, whose
 guard names the clause that a wrong outcome breaks. Who makes one call after the other, as a driven
 case does, keeps one such object. The search for a linearization needs many states that never
-change: so each of its steps copies the object, and lets one effect change the copy.
+change: so each of its steps copies the object, and makes one effect on the copy.
 """
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable
 from typing import Generic, Protocol, Self, TypeVar
 
-from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.history.linearizability.calls import Unknown
 from wheelproof_spec.history.linearizability.model import Model, Op, Res
 
@@ -53,8 +52,8 @@ class StateOf(Generic[Spec]):
 class Interleaved(Model[StateOf[Spec], Op, Res]):
     """The model whose states are those of a specification.
 
-    A subclass says which effects an operation has, and lets them change a copy. A violation means
-    that the effect is impossible there.
+    A subclass says which effects an operation has. Each method gets a copy, which it may change. It
+    returns what the specification may be then: nothing if a guard forbids the effect.
     """
 
     def __init__(self, first: Spec) -> None:
@@ -70,18 +69,17 @@ class Interleaved(Model[StateOf[Spec], Op, Res]):
         return True
 
     @abstractmethod
-    def effect(self, spec: Spec, operation: Op, result: Res | Unknown) -> Violation | None:
-        """Let an operation with one effect change `spec`; return the clause that `result` breaks.
+    def effect(self, spec: Spec, operation: Op, result: Res | Unknown) -> Iterable[Spec]:
+        """Make the effect of an operation that has one; UNKNOWN stands for any answer."""
 
-        UNKNOWN stands for any answer.
-        """
-
-    def first_effect(self, spec: Spec, operation: Op, ticket: int) -> None:
-        """Let the first effect of an operation with two effects change `spec`; see `request`."""
+    def first_effect(self, spec: Spec, operation: Op, ticket: int) -> Iterable[Spec]:
+        """Make the first of two effects; see `Model.request`."""
         raise NotImplementedError(f"{operation!r} has no first effect")
 
-    def last_effect(self, spec: Spec, operation: Op, ticket: int) -> Violation | None:
-        """Let the last effect of an operation with two effects change `spec`; see `follow_up`."""
+    def last_effect(
+        self, spec: Spec, operation: Op, ticket: int, result: Res | Unknown
+    ) -> Iterable[Spec]:
+        """Make the last of two effects; see `Model.follow_up`."""
         raise NotImplementedError(f"{operation!r} has no last effect")
 
     def initial_state(self) -> StateOf[Spec]:
@@ -91,22 +89,17 @@ class Interleaved(Model[StateOf[Spec], Op, Res]):
     def step(
         self, state: StateOf[Spec], operation: Op, result: Res | Unknown
     ) -> Iterable[StateOf[Spec]]:
-        """Return the state after an operation with one effect, if its guard allows it."""
+        """Return the states after an operation with one effect."""
         if not self.is_possible(state.spec, operation):
             return ()
-        spec = state.spec.copy()
-        return () if self.effect(spec, operation, result) else (StateOf(spec),)
+        return map(StateOf, self.effect(state.spec.copy(), operation, result))
 
     def request(self, state: StateOf[Spec], operation: Op, ticket: int) -> Iterable[StateOf[Spec]]:
-        """Return the state after the first effect of an operation with two effects."""
-        spec = state.spec.copy()
-        self.first_effect(spec, operation, ticket)
-        return (StateOf(spec),)
+        """Return the states after the first of two effects."""
+        return map(StateOf, self.first_effect(state.spec.copy(), operation, ticket))
 
     def follow_up(
         self, state: StateOf[Spec], operation: Op, ticket: int, result: Res | Unknown
     ) -> Iterable[StateOf[Spec]]:
-        """Return the state after the last of two effects, if its guard allows it."""
-        del result
-        spec = state.spec.copy()
-        return () if self.last_effect(spec, operation, ticket) else (StateOf(spec),)
+        """Return the states after the last of two effects."""
+        return map(StateOf, self.last_effect(state.spec.copy(), operation, ticket, result))

@@ -9,6 +9,7 @@ task is a hidden effect: it comes before the run. An advance begins and ends wit
 order of runs and the size are left out.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wheelproof_spec.base.calls import Advance, Tick
@@ -74,36 +75,45 @@ class TimerModel(Interleaved[HeapTimer, TimerOperation, int | None]):
 
     def effect(
         self, spec: HeapTimer, operation: TimerOperation, result: int | Unknown | None
-    ) -> Violation | None:
-        """Let a cancel, a size or a submission change the timer; see `Interleaved.effect`."""
+    ) -> Iterable[HeapTimer]:
+        """Make a cancel, a size or a submission; see `Interleaved`."""
         seen = None if isinstance(result, Unknown) else result
         match operation:
             case Cancel(task=task):
-                return spec.judge_cancel(spec.cancel(task), seen)
+                broken = spec.judge_cancel(spec.cancel(task), seen)
             case Size():
-                return spec.judge_size(spec.sizes(), seen)
+                broken = spec.judge_size(spec.sizes(), seen)
             case Run(task=task):
-                return spec.submit(task)
+                broken = spec.submit(task)
             case Add() | Advance():
                 raise TypeError(f"{operation} has two effects")
+        return () if broken else (spec,)
 
-    def first_effect(self, spec: HeapTimer, operation: TimerOperation, ticket: int) -> None:
-        """Let an add bind its task, or an advance begin; see `Interleaved.first_effect`."""
+    def first_effect(
+        self, spec: HeapTimer, operation: TimerOperation, ticket: int
+    ) -> Iterable[HeapTimer]:
+        """Let an add bind its task, or an advance begin; see `Interleaved`."""
         if isinstance(operation, Advance):
             spec.move_clock(operation.to_ms)
             spec.begin_advance(ticket)
         elif isinstance(operation, Add):
             spec.read_clock(ticket)
             spec.bind(operation.task, operation.delay_ms, ticket)
+        return (spec,)
 
     def last_effect(
-        self, spec: HeapTimer, operation: TimerOperation, ticket: int
-    ) -> Violation | None:
-        """Let an add return, or an advance end; see `Interleaved.last_effect`."""
+        self,
+        spec: HeapTimer,
+        operation: TimerOperation,
+        ticket: int,
+        result: int | Unknown | None,
+    ) -> Iterable[HeapTimer]:
+        """Let an add return, or an advance end; see `Interleaved`."""
+        del result
         if isinstance(operation, Advance):
-            return spec.end_advance(ticket)
+            return () if spec.end_advance(ticket) else (spec,)
         spec.settle(ticket)
-        return None
+        return (spec,)
 
 
 class _RecordedTimer(Interleaved[HeapTimer, _Operation, _Answer]):
@@ -113,35 +123,42 @@ class _RecordedTimer(Interleaved[HeapTimer, _Operation, _Answer]):
     def is_possible(self, spec: HeapTimer, operation: _Operation) -> bool:
         return not isinstance(operation, Run) or spec.forbids_run(operation.task) is None
 
-    def first_effect(self, spec: HeapTimer, operation: _Operation, ticket: int) -> None:
+    def first_effect(
+        self, spec: HeapTimer, operation: _Operation, ticket: int
+    ) -> Iterable[HeapTimer]:
         del operation
         spec.read_clock(ticket)
+        return (spec,)
 
-    def last_effect(self, spec: HeapTimer, operation: _Operation, ticket: int) -> Violation | None:
+    def last_effect(
+        self, spec: HeapTimer, operation: _Operation, ticket: int, result: _Answer | Unknown
+    ) -> Iterable[HeapTimer]:
+        del result
         assert isinstance(operation, Add)
         spec.bind(operation.task, operation.delay_ms, ticket)
-        return None
+        return (spec,)
 
     def effect(
         self, spec: HeapTimer, operation: _Operation, result: _Answer | Unknown
-    ) -> Violation | None:
+    ) -> Iterable[HeapTimer]:
+        broken: Violation | None = None
         match operation:
             case Tick(to_ms=to_ms):
                 spec.move_clock(to_ms)
             case Cancel(task=task):
                 seen = None if isinstance(result, Unknown) else result
-                return spec.judge_cancel(spec.cancel(task), seen)
+                broken = spec.judge_cancel(spec.cancel(task), seen)
             case Run(task=task):
-                return spec.submit(task)
+                broken = spec.submit(task)
             case _Settle(add):
                 spec.settle(add)
             case _Begin(advance):
                 spec.begin_advance(advance)
             case _End(advance):
-                return spec.end_advance(advance)
+                broken = spec.end_advance(advance)
             case Add():
                 raise TypeError(f"{operation} has two effects")
-        return None
+        return () if broken else (spec,)
 
 
 def _asked(history: WholeHistory) -> Question[_Operation, _Answer]:
