@@ -16,7 +16,7 @@ operation has one effect, and so has the submission of a task.
 """
 
 import heapq
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Self
 
 from wheelproof_spec.base.calls import Advance, Reset
@@ -146,11 +146,8 @@ class HeapTimer:
     # Adding
 
     def add(self, task: TaskId, delay_ms: int) -> None:
-        """Add `task`, due after `delay_ms` milliseconds; an earlier add of it is void (1.12)."""
-        add = self._adds + 1
-        self.read_clock(add)
-        self.bind(task, delay_ms, add)
-        self.settle(add)
+        """Add `task`, due after `delay_ms` milliseconds: all effects of an add at once."""
+        self._bind(task, self._now_ms + delay_ms, self._adds + 1)
 
     def read_clock(self, add: int, now_ms: int | None = None) -> None:
         """Let an add, named by a number, read the clock: it shows `now_ms`, if not the time now."""
@@ -159,19 +156,23 @@ class HeapTimer:
 
     def bind(self, task: TaskId, delay_ms: int, add: int) -> None:
         """Bind the task of an add to a new entry; `delay_ms` counts from what the add has read."""
+        self._bind(task, self._readings[add] + delay_ms, add)
+        self._readings = {call: ms for call, ms in self._readings.items() if call != add}
+        self._unsettled |= {add}
+
+    def _bind(self, task: TaskId, deadline_ms: int, add: int) -> None:
+        """Bind a task to a new entry; an earlier add of it is void (1.12)."""
         if task in self._waiting:
             self._leave_behind(self._waiting[task])
-        deadline_ms = self._readings[add] + delay_ms
-        self._readings = {call: ms for call, ms in self._readings.items() if call != add}
         entry = Entry(self._contract.due_ms(deadline_ms, self._tick_ms), add, task)
         self._adds = max(self._adds, add)
-        self._unsettled |= {add}
         self._waiting[task] = entry
         heapq.heappush(self._heap, entry)
 
     def settle(self, add: int) -> None:
         """Let an add return: advances that begin from now on owe its task."""
-        self._unsettled -= {add}
+        if self._unsettled:
+            self._unsettled -= {add}
 
     # Cancelling, and running
 
@@ -187,9 +188,11 @@ class HeapTimer:
 
         That is standard 1.11. If no size is judged, it makes no difference.
         """
+        if not self._owed and entry.add not in self._unsettled:
+            return
         if self._tally.skips(TimerClause.SIZE_COUNTS_WAITING):
-            self._unsettled -= {entry.add}
-        elif self._owed or entry.add in self._unsettled:
+            self.settle(entry.add)
+        else:
             least, most = self._linked_leftovers
             self._leftovers |= {entry}
             self._linked_leftovers = least, most + 1
@@ -212,7 +215,7 @@ class HeapTimer:
         """Submit `task`, after `last` if one call submits both; return the violation, if any."""
         clause = self.forbids_run(task, last)
         if clause is None:
-            self._unsettled -= {self._waiting.pop(task).add}
+            self.settle(self._waiting.pop(task).add)
             return None
         if clause is TimerClause.RUNS_AT_MOST_ONCE:
             return clause.broken(
@@ -254,8 +257,9 @@ class HeapTimer:
     def begin_advance(self, advance: int) -> None:
         """Begin an advance, named by a number: it owes what is due now and was added before."""
         by_ms = self._contract.owes_ms(self._now_ms, self._tick_ms)
-        due = (*self._due(by_ms), *(left for left in self._leftovers if left.due_ms <= by_ms))
-        owed = frozenset(entry for entry in due if entry.add not in self._unsettled)
+        due = self._due(by_ms)
+        due += [left for left in self._leftovers if left.due_ms <= by_ms]
+        owed = frozenset([entry for entry in due if entry.add not in self._unsettled])
         self._owed = {**self._owed, advance: owed}
 
     def end_advance(self, advance: int, ran: Sequence[TaskId] = ()) -> Violation | None:
@@ -283,15 +287,15 @@ class HeapTimer:
         self._owed = {call: owes for call, owes in self._owed.items() if call != advance}
         return owed
 
-    def _due(self, by_ms: int) -> Iterator[Entry]:
-        """Yield the waiting entries that are due by `by_ms`: they are at the top of the heap."""
+    def _due(self, by_ms: int) -> list[Entry]:
+        """Return the waiting entries that are due by `by_ms`: they are at the top of the heap."""
+        due: list[Entry] = []
         places = [0]
-        while places:
-            place = places.pop()
+        for place in places:
             if place < len(self._heap) and self._heap[place].due_ms <= by_ms:
                 places += 2 * place + 1, 2 * place + 2
-                if self._waits(self._heap[place]):
-                    yield self._heap[place]
+                due.append(self._heap[place])
+        return [entry for entry in due if self._waits(entry)]
 
     def _waits(self, entry: Entry) -> bool:
         return self._waiting.get(entry.task) == entry
