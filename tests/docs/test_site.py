@@ -16,7 +16,7 @@ _API = {
     "reference": "wheelproof.timer.SystemTimer",
     "sync": "wheelproof.sync.AtomicReference",
     "explore": "wheelproof_explore.every_interleaving",
-    "oracle": "wheelproof_spec.components.timer.oracle.HeapTimer",
+    "oracle": "wheelproof_spec.components.timer.model.HeapTimer",
 }
 _KINDS = ("index", "docs/tour", "docs/verdicts", "docs/standard/timer", "docs/site/api/sync")
 """A page with a picture, one of commands, of a wide table, of drawings, and of signatures."""

@@ -17,12 +17,12 @@ from wheelproof_lab.bugs.timer import (
     BUGS,
 )
 from wheelproof_lab.worlds.all_programs import find_program
-from wheelproof_lab.worlds.timer.linearizability import TimerModel, TimerState
 from wheelproof_lab.worlds.timer.linearizable import (
     LINEARIZABLE,
     advance_against_add_and_cancel,
     advance_against_cancel_and_size,
 )
+from wheelproof_spec.components.timer.model import HeapTimer
 from wheelproof_spec.history.linearizability.models import Read, Registers, Write
 from wheelproof_spec.history.linearizability.told import linearizable
 
@@ -77,17 +77,19 @@ def test_the_timers_cancel_that_lies_is_not_linearizable() -> None:
     assert found.counterexample.failure.kind is FailureKind.NOT_LINEARIZABLE
 
 
-class _ExactSize(TimerModel):
-    def sizes(self, state: TimerState) -> range:
-        linked = sum(entry.linked for entry in state.entries)
-        return range(linked, linked + 1)
+class _ExactSize(HeapTimer):
+    __slots__ = ()
+
+    def sizes(self) -> range:
+        waiting = len(self.entries())
+        return range(waiting, waiting + 1)
 
 
 def test_the_size_lacks_an_entry_that_moves() -> None:
     """The model leaves no more open than the timer needs (standard 1.14)."""
-    found = explore(make(partial(advance_against_cancel_and_size, SystemTimer, _ExactSize())))
+    found = explore(make(partial(advance_against_cancel_and_size, SystemTimer, _ExactSize)))
     assert found.counterexample is not None
-    assert "size() = 0" in found.counterexample.failure.message
+    assert "Size() = 0" in found.counterexample.failure.message
 
 
 def _drop(value: object) -> None:

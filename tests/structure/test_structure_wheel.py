@@ -30,14 +30,13 @@ _USE_THE_ORACLE = """
 from importlib.metadata import distributions
 
 from wheelproof_spec.base.contract import KAFKA
-from wheelproof_spec.components.timer.oracle import HeapTimer
+from wheelproof_spec.components.timer.model import HeapTimer
 from wheelproof_spec.base.resources import tla_directory
 
 timer = HeapTimer(tick_ms=10, start_ms=0, contract=KAFKA)
 timer.add("a", 29)
-timer.advance_to(20)
-assert timer.observe(["a"], advanced=True) is None
-violation = timer.observe(["a"], advanced=True)
+assert timer.advance(20, ran=["a"]) is None
+violation = timer.advance(20, ran=["a"])
 assert violation is not None
 print(violation.rule)
 print(*sorted(one.metadata["Name"] for one in distributions()))

@@ -17,7 +17,7 @@ from wheelproof.timer import (
 from wheelproof.timer.delay_queue import DelayQueue
 from wheelproof.timer.system_timer_reaper import WORK_TIMEOUT_MS
 from wheelproof_lab.bugs.known_bug import Finder, KnownBug, Sight
-from wheelproof_spec.components.timer.variant import TimerVariant
+from wheelproof_spec.components.timer.reference import TimerVariant
 
 _logger = logging.getLogger(__name__)
 

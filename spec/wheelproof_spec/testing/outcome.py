@@ -1,7 +1,7 @@
 """Which states can a timer be in after several threads have called it at once?
 
 The calls overlap, so the answer is a search: does some order of what the calls do explain the
-answers? It moves copies of the oracle's timer. The effects of a call, and why there are several:
+answers? The effects are those of the oracle's heap of due times, and each step changes a copy:
 
 - An add binds its task. It has read the clock before that, and returns after it.
 - An advance begins and ends. When it begins it owes the tasks that are due and whose adds have
@@ -13,31 +13,24 @@ The order that really happened is one of those that are tried. So no right timer
 its threads were scheduled.
 
 >>> from wheelproof_spec.base.contract import EXACT
->>> empty = HeapTimer[TaskId](tick_ms=1, start_ms=0, contract=EXACT)
+>>> empty = HeapTimer(tick_ms=1, start_ms=0, contract=EXACT)
 >>> add, cancel = Add(task="a", delay_ms=5), Cancel(task="a")
 >>> threads = [[Answered(add)], [Answered(cancel, True)], [Answered(cancel, True)]]
->>> outcome = Outcome(threads=threads, ran=(), contract=EXACT, tick_ms=1)
->>> isinstance(outcome.explained_from([World(heap=empty)]), Violation)  # two threads cancelled it
+>>> outcome = Outcome(threads=threads, ran=())
+>>> isinstance(outcome.explained_from([empty]), Violation)  # two threads cancelled it
 True
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 
 from wheelproof_spec.base.calls import Advance
-from wheelproof_spec.base.contract import TimerContract
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.timer.component import (
-    Add,
-    Cancel,
-    Size,
-    TaskId,
-    TimerClause,
-    TimerObservation,
-)
-from wheelproof_spec.components.timer.oracle import HeapTimer, judge_step
+from wheelproof_spec.components.timer.component import Add, Cancel, Size, TaskId, TimerClause
+from wheelproof_spec.components.timer.model import HeapTimer
 
 Asked = Add | Cancel | Advance | Size
 
@@ -59,60 +52,32 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """A possible state of the timer under test.
-
-    A cancel may leave its entry in a bucket if it meets an add or an advance (standard 1.11). Then
-    `leftovers` has the time at which that was due, in milliseconds: size may count it until then.
-    """
-
-    heap: HeapTimer[TaskId]
-    leftovers: tuple[int, ...] = ()
-
-    def key(self) -> object:
-        """Return what two worlds have in common if no call can tell them apart."""
-        return self.heap.now_ms, frozenset(self.heap.due_times().items()), self.leftovers
-
-    def after(
-        self, call: Asked, seen: TimerObservation, tally: Tally, owes_ms: int
-    ) -> "World | Violation":
-        """Return the world after one call that no other call overlapped, or what `seen` breaks.
-
-        `owes_ms` is the time up to which nothing is left in a bucket when an advance returns.
-        """
-        heap, leftovers = self.heap.copy(), self.leftovers
-        if seen.size is not None:
-            counted = min(max(seen.size - heap.size(), 0), len(leftovers))
-            seen = replace(seen, size=seen.size - counted)
-        violation = judge_step(heap, call, seen, tally)
-        if isinstance(call, Advance):
-            leftovers = tuple(due_ms for due_ms in leftovers if due_ms > owes_ms)
-        return violation or World(heap=heap, leftovers=leftovers)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Moment:
     """A state of the search: `places` says how many effects of each thread have happened."""
 
     places: tuple[int, ...]
-    heap: HeapTimer[TaskId]
+    heap: HeapTimer
     unplaced: tuple[TaskId, ...]
     """The tasks that ran, but not yet."""
-    leftovers: tuple[int, ...]
     since_ms: tuple[int, ...]
     """The least time that each thread may have read since its last effect."""
     before_ms: int
     """The least time that the clock may show now: that before the advance under way, if any."""
-    owed: frozenset[TaskId] | None = None
-    """What the advance under way owes; None if there is none."""
 
     def key(self) -> object:
-        due = frozenset(self.heap.due_times().items())
-        clocks = (self.heap.now_ms, self.before_ms, self.since_ms)
-        return self.places, due, self.unplaced, self.leftovers, self.owed, clocks
+        return self.places, self.heap.key(), self.unplaced, self.before_ms, self.since_ms
 
 
-_Effect = Callable[[_Moment], Iterator[_Moment]]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Effect:
+    """An effect of a call, which has a number.
+
+    `after` gets a timer, which it may change, and the least time that the thread may have read. It
+    yields what the timer may be then: nothing if a guard forbids the effect.
+    """
+
+    number: int
+    after: Callable[[HeapTimer, int], Iterator[HeapTimer]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,12 +91,10 @@ class Outcome:
 
     threads: Sequence[Sequence[Answered]]
     ran: Sequence[TaskId]
-    contract: TimerContract
-    tick_ms: int
     skip: Collection[TimerClause] = ()
 
-    def explained_from(self, worlds: Sequence[World]) -> list[World] | Violation:
-        """Return the worlds in which the timer may be now, or the violation if there is none."""
+    def explained_from(self, worlds: Sequence[HeapTimer]) -> list[HeapTimer] | Violation:
+        """Return what the timer may be now, from what it may have been; or the violation."""
         found = self._ends(worlds, frozenset(self.skip))
         if found:
             return found
@@ -151,31 +114,31 @@ class Outcome:
             f"the threads called at once, and no order explains this: {clause.promise}",
         )
 
-    def _ends(self, worlds: Sequence[World], passing: Collection[TimerClause]) -> list[World]:
-        search = _Search(self, passing)
-        ends = {end.key(): end for world in worlds for end in search.ends(world)}
+    def _ends(
+        self, worlds: Sequence[HeapTimer], passing: Collection[TimerClause]
+    ) -> list[HeapTimer]:
+        search = _Search(self, max(world.adds for world in worlds))
+        tally = Tally(limits=passing)
+        ends = {end.key(): end for world in worlds for end in search.ends(world.copy(tally))}
         return list(ends.values())
 
 
 class _Search:
-    def __init__(self, outcome: Outcome, passing: Collection[TimerClause]) -> None:
+    def __init__(self, outcome: Outcome, adds: int) -> None:
+        """Prepare the search; `adds` is the largest number of an add so far."""
         self._outcome = outcome
-        self._passing = passing
-        self._calls = [[one.call for one in thread] for thread in outcome.threads]
-        self._added: dict[TaskId, tuple[int, int]] = {}
-        """The thread that adds a task in one effect, and the number of the effect after that."""
         self._clocks_ms: set[int] = set()
-        self._programs = [self._program(*numbered) for numbered in enumerate(outcome.threads)]
+        numbers = count(adds + 1)
+        self._programs = [self._program(thread, numbers) for thread in outcome.threads]
 
-    def ends(self, world: World) -> Iterator[World]:
-        """Yield the states in which all has happened, from `world` on."""
-        now_ms = world.heap.now_ms
+    def ends(self, world: HeapTimer) -> Iterator[HeapTimer]:
+        """Yield what the timer may be when all has happened, from `world` on."""
+        now_ms = world.now_ms
         self._clocks_ms.add(now_ms)
         first = _Moment(
             places=(0,) * len(self._programs),
-            heap=world.heap,
+            heap=world,
             unplaced=tuple(sorted(self._outcome.ran)),
-            leftovers=world.leftovers,
             since_ms=(now_ms,) * len(self._programs),
             before_ms=now_ms,
         )
@@ -184,7 +147,7 @@ class _Search:
         while stack:
             moment = stack.pop()
             if moment.places == lengths and not moment.unplaced:
-                yield World(heap=moment.heap, leftovers=moment.leftovers)
+                yield self._gone_on(moment, range(len(lengths)))
             for following in self._following(moment):
                 key = following.key()
                 if key not in seen:
@@ -194,104 +157,81 @@ class _Search:
     def _following(self, moment: _Moment) -> Iterator[_Moment]:
         for thread, effects in enumerate(self._programs):
             place = moment.places[thread]
-            if place < len(effects):
-                places = _after_next(moment.places, thread)
-                for after in effects[place](moment):
-                    since_ms = list(after.since_ms)
-                    since_ms[thread] = after.before_ms
-                    yield replace(after, places=places, since_ms=tuple(since_ms))
+            if place == len(effects):
+                continue
+            places = (*moment.places[:thread], place + 1, *moment.places[thread + 1 :])
+            before = self._gone_on(moment, [thread])
+            for heap in effects[place].after(before, moment.since_ms[thread]):
+                before_ms = moment.before_ms if heap.is_advancing else heap.now_ms
+                since_ms = list(moment.since_ms)
+                since_ms[thread] = before_ms
+                yield replace(
+                    moment, places=places, heap=heap, before_ms=before_ms, since_ms=tuple(since_ms)
+                )
         for task in set(moment.unplaced):
             heap = moment.heap.copy()
-            if TimerClause.NEVER_BEFORE_DUE in self._passing:
-                runs = heap.cancel(task)
-            else:
-                runs = heap.observe([task], advanced=False) is None
-            if runs:
+            if heap.submit(task) is None:
                 unplaced = list(moment.unplaced)
                 unplaced.remove(task)
                 yield replace(moment, heap=heap, unplaced=tuple(unplaced))
 
-    def _program(self, thread: int, calls: Sequence[Answered]) -> list[_Effect]:
+    def _gone_on(self, moment: _Moment, threads: Iterable[int]) -> HeapTimer:
+        """Return the timer when these threads go on: their last adds have returned."""
+        heap = moment.heap.copy()
+        for thread in threads:
+            if moment.places[thread]:
+                heap.settle(self._programs[thread][moment.places[thread] - 1].number)
+        return heap
+
+    def _program(self, calls: Sequence[Answered], numbers: Iterator[int]) -> list[_Effect]:
         effects: list[_Effect] = []
         for answered in calls:
+            number = next(numbers)
             match answered.call:
-                case Add(task=task) as add:
-                    effects.append(partial(self._bind, thread, add))
-                    self._added[task] = thread, len(effects)
+                case Add() as add:
+                    after = [partial(self._bind, number, add)]
                 case Advance(to_ms=to_ms):
-                    effects += partial(self._begin, thread, to_ms), self._end
+                    after = [partial(self._begin, number, to_ms), partial(self._end, number)]
                     self._clocks_ms.add(to_ms)
                 case Cancel(task=task):
-                    leaves = self._may_leave_behind(thread, task)
-                    effects.append(partial(self._cancel, task, answered.answer, leaves))
+                    after = [partial(self._cancel, task, answered.answer)]
                 case Size():
-                    effects.append(partial(self._size, answered.answer))
+                    after = [partial(self._size, answered.answer)]
+            effects += (_Effect(number=number, after=one) for one in after)
         return effects
 
-    def _may_leave_behind(self, thread: int, task: TaskId) -> bool:
-        """Tell whether a cancel of this thread may meet an advance, or the add of its task."""
-        others = [*self._calls[:thread], *self._calls[thread + 1 :]]
-        return any(
-            isinstance(call, Advance) or (isinstance(call, Add) and call.task == task)
-            for own in others
-            for call in own
-        )
-
-    def _bind(self, thread: int, add: Add, moment: _Moment) -> Iterator[_Moment]:
-        now_ms = moment.heap.now_ms
+    def _bind(self, number: int, add: Add, heap: HeapTimer, since_ms: int) -> Iterator[HeapTimer]:
         for read_ms in self._clocks_ms:
-            if moment.since_ms[thread] <= read_ms <= now_ms:
-                heap = moment.heap.copy()
-                heap.add(add.task, read_ms + add.delay_ms - now_ms)
-                yield replace(moment, heap=heap)
+            if since_ms <= read_ms <= heap.now_ms:
+                bound = heap.copy()
+                bound.read_clock(number, read_ms)
+                bound.bind(add.task, add.delay_ms, number)
+                yield bound
 
-    def _begin(self, thread: int, to_ms: int, moment: _Moment) -> Iterator[_Moment]:
-        by_ms = self._outcome.contract.owes_ms(to_ms, self._outcome.tick_ms)
-        due = moment.heap.due_times().items()
-        mine = replace(moment, places=_after_next(moment.places, thread))
-        owed = {task for task, due_ms in due if due_ms <= by_ms and self._is_settled(task, mine)}
-        heap = moment.heap.copy()
-        heap.advance_to(to_ms)
-        yield replace(moment, heap=heap, owed=frozenset(owed))
+    def _begin(
+        self, number: int, to_ms: int, heap: HeapTimer, since_ms: int
+    ) -> Iterator[HeapTimer]:
+        del since_ms
+        heap.move_clock(to_ms)
+        heap.begin_advance(number)
+        yield heap
 
-    def _is_settled(self, task: TaskId, moment: _Moment) -> bool:
-        """Tell whether the add of a waiting task must have returned: its thread has gone on."""
-        thread, effect = self._added.get(task, (0, -1))
-        return moment.places[thread] > effect
-
-    def _end(self, moment: _Moment) -> Iterator[_Moment]:
-        left = (moment.owed or frozenset()) & moment.heap.waiting()
-        if not left or TimerClause.NOTHING_LEFT_BEHIND in self._passing:
-            yield replace(moment, owed=None, before_ms=moment.heap.now_ms)
+    def _end(self, number: int, heap: HeapTimer, since_ms: int) -> Iterator[HeapTimer]:
+        del since_ms
+        if heap.end_advance(number) is None:
+            yield heap
 
     def _cancel(
-        self, task: TaskId, answer: object, leaves: bool, moment: _Moment
-    ) -> Iterator[_Moment]:
-        heap = moment.heap.copy()
-        due_ms = heap.due_times().get(task)
-        found = heap.cancel(task)
-        known = answer is not None and TimerClause.CANCEL_TELLS_THE_TRUTH not in self._passing
-        if known and answer != found:
-            return
-        leftovers = moment.leftovers
-        if leaves and due_ms is not None:
-            leftovers = tuple(sorted((*leftovers, due_ms)))
-        yield replace(moment, heap=heap, leftovers=leftovers)
+        self, task: TaskId, answer: int | None, heap: HeapTimer, since_ms: int
+    ) -> Iterator[HeapTimer]:
+        del since_ms
+        if heap.judge_cancel(heap.cancel(task), answer) is None:
+            yield heap
 
-    def _size(self, answer: int | None, moment: _Moment) -> Iterator[_Moment]:
-        most = moment.heap.size() + len(moment.leftovers)
-        least = moment.heap.size()
-        if moment.owed is not None:
-            # An advance carries one task from bucket to bucket, and hands on what is due (1.14).
-            now_ms = moment.heap.now_ms
-            least = sum(due_ms > now_ms for due_ms in moment.heap.due_times().values()) - 1
-        known = answer is not None and TimerClause.SIZE_COUNTS_WAITING not in self._passing
-        if not known or least <= (answer or 0) <= most:
-            yield moment
-
-
-def _after_next(places: tuple[int, ...], thread: int) -> tuple[int, ...]:
-    return (*places[:thread], places[thread] + 1, *places[thread + 1 :])
+    def _size(self, answer: int | None, heap: HeapTimer, since_ms: int) -> Iterator[HeapTimer]:
+        del since_ms
+        if heap.judge_size(heap.sizes(), answer) is None:
+            yield heap
 
 
 def _told(one: Answered) -> str:

@@ -9,7 +9,6 @@ with the oracle's heap of due times. In a step `together` two or three real thre
 then some order of their calls has to explain the answers. Hypothesis makes a failure small and
 prints it as code. Every run draws the same cases; `seed` and `settings` choose others.
 
->>> from wheelproof_spec.components.timer.oracle import HeapTimer
 >>> class Forgetful:
 ...     """It drops every task."""
 ...     def __init__(self, tick_ms, wheel_size, start_ms, run): pass
@@ -48,9 +47,9 @@ from wheelproof_spec.components.timer.component import (
     TimerClause,
     TimerObservation,
 )
-from wheelproof_spec.components.timer.oracle import HeapTimer
+from wheelproof_spec.components.timer.model import HeapTimer
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
-from wheelproof_spec.testing.outcome import Answered, Asked, Outcome, World
+from wheelproof_spec.testing.outcome import Answered, Asked, Outcome
 from wheelproof_spec.testing.running import (
     AdvanceBy,
     ContractMachine,
@@ -141,22 +140,21 @@ class TimerMachine(ContractMachine):
         self._tally = Tally(limits=self.skip)
         self._ran: list[TaskId] = []
         self._timer: PythonTimer | None = None
-        self._worlds: list[World] = []
-        self._tick_ms = 1
+        self._worlds: list[HeapTimer] = []
         self._now_ms = 0
 
     @initialize(tick_ms=st.integers(1, 4), wheel_size=st.integers(2, 4), start_ms=st.integers(0, 9))
     def new_timer(self, tick_ms: int, wheel_size: int, start_ms: int) -> None:
         """Make the timer."""
         self._tell(f"new_timer(tick_ms={tick_ms}, wheel_size={wheel_size}, start_ms={start_ms})")
-        self._tick_ms, self._now_ms = tick_ms, start_ms
+        self._now_ms = start_ms
         self._timer = type(self).make(
             tick_ms=tick_ms, wheel_size=wheel_size, start_ms=start_ms, run=self._ran.append
         )
-        heap: HeapTimer[TaskId] = HeapTimer(
+        heap = HeapTimer(
             tick_ms=tick_ms, start_ms=start_ms, contract=self._contract, tally=self._tally
         )
-        self._worlds = [World(heap=heap)]
+        self._worlds = [heap]
 
     @rule(task=st.sampled_from(_TASKS), delay_ms=_MS)
     def add(self, task: TaskId, delay_ms: int) -> None:
@@ -204,13 +202,7 @@ class TimerMachine(ContractMachine):
         threads = self._answers([[self._asked(call) for call in own] for own in programs])
         ran = tuple(self._ran)
         self._ran.clear()
-        outcome = Outcome(
-            threads=threads,
-            ran=ran,
-            contract=self._contract,
-            tick_ms=self._tick_ms,
-            skip=self.skip,
-        )
+        outcome = Outcome(threads=threads, ran=ran, skip=self.skip)
         explained = outcome.explained_from(self._worlds)
         if isinstance(explained, Violation):
             self._fail(explained)
@@ -272,11 +264,15 @@ class TimerMachine(ContractMachine):
         self._ran.clear()
         if isinstance(call, Advance):
             self._now_ms = call.to_ms
-        owes_ms = self._contract.owes_ms(self._now_ms, self._tick_ms)
-        after = [world.after(call, seen, self._tally, owes_ms) for world in self._worlds]
-        kept = {world.key(): world for world in after if isinstance(world, World)}
+        after = [world.copy(self._tally) for world in self._worlds]
+        broken = [world.judge(call, seen) for world in after]
+        kept = {
+            world.key(): world
+            for world, violation in zip(after, broken, strict=True)
+            if violation is None
+        }
         if not kept:
-            self._fail(next(broken for broken in after if isinstance(broken, Violation)))
+            self._fail(next(violation for violation in broken if violation is not None))
         self._worlds = list(kept.values())
 
 

@@ -43,7 +43,7 @@ from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedg
 from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
 from wheelproof_spec.components.timer.cases import TIMER
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
-from wheelproof_spec.components.timer.oracle import TimerOracle
+from wheelproof_spec.components.timer.model import TimerOracle
 
 pytestmark = pytest.mark.slow
 

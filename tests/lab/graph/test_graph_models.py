@@ -23,7 +23,7 @@ from wheelproof_lab.graph.comparing.compare import Side
 from wheelproof_lab.graph.comparing.comparisons import GraphModel
 from wheelproof_lab.graph.comparing.tlc_side import TlcConfiguration, TlcGraphError
 from wheelproof_lab.graph.purgatory.catalog import COMPARISONS as PURGATORY_MODELS
-from wheelproof_lab.graph.timer.abstract import TimerBounds, oracle_graph
+from wheelproof_lab.graph.timer.abstract import TimerBounds, model_graph
 from wheelproof_lab.graph.timer.catalog import (
     ENTRY_MIGRATION,
     OVERFLOW_WHEEL,
@@ -46,7 +46,7 @@ from wheelproof_lab.graph.timer.timing_wheel import WheelBounds, wheel_graph
 from wheelproof_spec.base.contract import NEVER_EARLY
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.timer.oracle import HeapTimer
+from wheelproof_spec.components.timer.model import HeapTimer
 
 pytestmark = pytest.mark.slow
 
@@ -147,25 +147,27 @@ def test_a_mutant_of_the_module(action: str, mutant: str, label: str, steps: int
 _BOUNDS = TimerBounds(tasks=("a",), delays_ms=(0, 1, 3), tick_ms=2, horizon_ms=4, max_adds=2)
 
 
-class _DeafTimer(HeapTimer[str]):
+class _DeafTimer(HeapTimer):
     """Says that it cancelled nothing."""
+
+    __slots__ = ()
 
     def cancel(self, task: str) -> bool:
         super().cancel(task)
         return False
 
 
-def _oracle(timer_class: type[HeapTimer[str]], tick_ms: int) -> HeapTimer[str]:
+def _model(timer_class: type[HeapTimer], tick_ms: int) -> HeapTimer:
     return timer_class(tick_ms=tick_ms, start_ms=0, contract=NEVER_EARLY)
 
 
 @pytest.mark.parametrize(
     ("timer_class", "action", "steps"),
-    [(HeapTimer[str], "Add", 0), (_DeafTimer, "Add", 0)],
+    [(HeapTimer, "Add", 0), (_DeafTimer, "Add", 0)],
 )
-def test_another_oracle(timer_class: type[HeapTimer[str]], action: str, steps: int) -> None:
-    oracle = partial(oracle_graph, _BOUNDS, partial(_oracle, timer_class))
-    outcome = compared(TIMER.model(_BOUNDS, oracle))
+def test_another_model(timer_class: type[HeapTimer], action: str, steps: int) -> None:
+    code = partial(model_graph, _BOUNDS, partial(_model, timer_class))
+    outcome = compared(TIMER.model(_BOUNDS, code))
     first = outcome.comparison.differences[0]
     assert (first.action, len(first.path)) == (action, steps)
 

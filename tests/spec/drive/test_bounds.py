@@ -16,7 +16,7 @@ from wheelproof_spec.base.strict_json import JsonObject, MalformedError
 from wheelproof_spec.components.timer.cases import SUITE, TIMER
 from wheelproof_spec.components.timer.component import TimerClause
 from wheelproof_spec.components.timer.drawn import TimerCases, TimerDomain
-from wheelproof_spec.components.timer.oracle import HeapTimer
+from wheelproof_spec.components.timer.model import HeapTimer
 from wheelproof_spec.drive.named_cases import lacking
 
 BOUNDS = {
@@ -125,8 +125,7 @@ def test_a_bound_of_what_cannot_be_bounded_is_unsupported(tmp_path: Path) -> Non
 def test_a_deadline_inside_a_tick_is_judged_by_the_contract(
     contract: TimerContract, now_ms: int, ran: list[str], broken: TimerClause | None
 ) -> None:
-    timer = HeapTimer[str](tick_ms=10, start_ms=0, contract=contract)
+    timer = HeapTimer(tick_ms=10, start_ms=0, contract=contract)
     timer.add("a", 15)
-    timer.advance_to(now_ms)
-    violation = timer.observe(ran, advanced=True)
+    violation = timer.advance(now_ms, ran)
     assert (violation.rule if violation else None) == broken

@@ -19,7 +19,7 @@ from wheelproof_spec.base.suite import DrawnCase, FuzzPlan
 from wheelproof_spec.components.timer.component import DEFINITION, Add, Size, TimerCall, TimerConfig
 from wheelproof_spec.components.timer.drawn import TimerCases, TimerDomain
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
-from wheelproof_spec.components.timer.oracle import TimerOracle
+from wheelproof_spec.components.timer.model import TimerOracle
 from wheelproof_spec.drive.drawn_cases import MOST_ATTEMPTS, run_drawn_cases, smaller_cases
 from wheelproof_spec.drive.driver.messages import parse_request
 from wheelproof_spec.drive.driver.port import DriverPort

@@ -9,6 +9,7 @@ from support import seeds
 from support.history.linearizability import (
     Give,
     Permits,
+    PermitsInPlace,
     Take,
     is_linearizable,
     longest_prefix,
@@ -249,6 +250,9 @@ def test_random_histories_of_those_who_wait_are_judged_as_by_trying_everything(f
         assert (judged.verdict is Verdict.PASS) == expected, events
         if judged.explanation is not None:
             assert judged.explanation.prefix == longest_prefix(Permits(), events), events
+        in_place = check_history(PermitsInPlace(), events)
+        assert in_place.verdict is judged.verdict, events
+        assert in_place.configurations == judged.configurations, events
     assert 20 < linearizable < _IN_A_TEST - 20
 
 

@@ -11,7 +11,6 @@ from wheelproof_explore import check
 from wheelproof_explore.program import Scenario
 from wheelproof_spec.base.calls import Advance
 from wheelproof_spec.base.contract import EXACT, KAFKA, TimerContract
-from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
     Add,
@@ -20,8 +19,8 @@ from wheelproof_spec.components.timer.component import (
     TimerClause,
     TimerObservation,
 )
-from wheelproof_spec.components.timer.oracle import HeapTimer
-from wheelproof_spec.testing.outcome import Answered, Asked, Outcome, World
+from wheelproof_spec.components.timer.model import HeapTimer
+from wheelproof_spec.testing.outcome import Answered, Asked, Outcome
 
 Thread = Sequence[Answered]
 
@@ -40,24 +39,24 @@ def _size(answer: int) -> Answered:
     return Answered(Size(), answer)
 
 
-def _world(contract: TimerContract, waiting: Mapping[str, int]) -> World:
-    heap: HeapTimer[str] = HeapTimer(tick_ms=1, start_ms=0, contract=contract)
+def _world(contract: TimerContract, waiting: Mapping[str, int]) -> HeapTimer:
+    heap = HeapTimer(tick_ms=1, start_ms=0, contract=contract)
     for task, due_ms in waiting.items():
         heap.add(task, due_ms)
-    return World(heap=heap)
+    return heap
 
 
 def _explained(
     waiting: Mapping[str, int], threads: Sequence[Thread], ran: str = ""
-) -> list[World] | Violation:
-    outcome = Outcome(threads=threads, ran=ran, contract=EXACT, tick_ms=1)
+) -> list[HeapTimer] | Violation:
+    outcome = Outcome(threads=threads, ran=ran)
     return outcome.explained_from([_world(EXACT, waiting)])
 
 
-def _due(found: list[World] | Violation) -> list[dict[str, int]]:
+def _due(found: list[HeapTimer] | Violation) -> list[Mapping[str, int]]:
     """Return the possible due times of the waiting tasks."""
     assert not isinstance(found, Violation), found
-    return sorted((world.heap.due_times() for world in found), key=str)
+    return sorted((world.due_times() for world in found), key=str)
 
 
 @pytest.mark.parametrize(
@@ -128,22 +127,9 @@ def test_all_states_that_may_be_are_kept() -> None:
 def test_a_cancel_that_meets_an_advance_may_leave_its_entry_until_it_is_due() -> None:
     worlds = _explained({"a": 20}, [[_ADVANCE], [_cancel("a", True)]])
     assert isinstance(worlds, list)
-    tally = Tally()
-
-    def after(world: World, call: Asked, size: int | None = None) -> World | Violation:
-        due_ms = call.to_ms if isinstance(call, Advance) else 0
-        return world.after(call, TimerObservation(size=size), tally, due_ms)
-
-    (world,) = worlds
-    assert [isinstance(after(world, Size(), size), World) for size in (0, 1, 2)] == [
-        True,
-        True,
-        False,
-    ]
-    later = after(world, Advance(to_ms=20))
-    assert isinstance(later, World)
-    assert isinstance(after(later, Size(), 0), World)
-    assert isinstance(after(later, Size(), 1), Violation)
+    assert {size for world in worlds for size in world.sizes()} == {0, 1}
+    assert [world.advance(20, ran=[]) for world in worlds] == [None] * len(worlds)
+    assert {size for world in worlds for size in world.sizes()} == {0}
 
 
 _PROGRAMS: Sequence[tuple[Mapping[str, int], Sequence[Sequence[Asked]]]] = [
@@ -169,12 +155,12 @@ def test_every_interleaving_of_the_reference_is_explained(
             answers[thread] += [Answered(call, _made(timer, call)) for call in programs[thread]]
 
         def explained() -> None:
-            outcome = Outcome(threads=answers, ran=ran.get(), contract=KAFKA, tick_ms=1)
+            outcome = Outcome(threads=answers, ran=ran.get())
             worlds = outcome.explained_from([_world(KAFKA, waiting)])
             assert not isinstance(worlds, Violation), worlds
             seen = TimerObservation(size=timer.size())
-            after = [world.after(Size(), seen, Tally(), 0) for world in worlds]
-            assert any(isinstance(world, World) for world in after), after
+            broken = [world.judge(Size(), seen) for world in worlds]
+            assert None in broken, broken
 
         threads = {f"thread-{number}": partial(make, number) for number in range(len(programs))}
         return Scenario(threads=threads, check=explained)

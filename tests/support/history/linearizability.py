@@ -16,6 +16,7 @@ from wheelproof_spec.history.linearizability.calls import (
     calls_of,
 )
 from wheelproof_spec.history.linearizability.check import Model
+from wheelproof_spec.history.linearizability.interleaved import Interleaved
 
 State = TypeVar("State", bound=Hashable)
 Op = TypeVar("Op")
@@ -62,6 +63,53 @@ class Permits(Model[_Line, Take | Give, int | None]):
         if not permits or line[0] != ticket or not (result == permits - 1 or _unknown(result)):
             return []
         return [(permits - 1, line[1:])]
+
+
+class _Semaphore:
+    """The same semaphore, as an object that changes."""
+
+    def __init__(self, permits: int, line: Sequence[int]) -> None:
+        self.permits = permits
+        self.line = list(line)
+
+    def copy(self) -> "_Semaphore":
+        return _Semaphore(self.permits, self.line)
+
+    def key(self) -> Hashable:
+        return self.permits, tuple(self.line)
+
+
+class PermitsInPlace(Interleaved[_Semaphore, Take | Give, int | None]):
+    """The model of that object."""
+
+    def __init__(self) -> None:
+        super().__init__(_Semaphore(1, ()))
+
+    def waits(self, operation: Take | Give) -> bool:
+        return isinstance(operation, Take)
+
+    def effect(
+        self, spec: _Semaphore, operation: Take | Give, result: int | Unknown | None
+    ) -> Iterable[_Semaphore]:
+        assert isinstance(operation, Give)
+        spec.permits += 1
+        return [spec] if result is None or _unknown(result) else []
+
+    def first_effect(
+        self, spec: _Semaphore, operation: Take | Give, ticket: int
+    ) -> Iterable[_Semaphore]:
+        assert isinstance(operation, Take)
+        spec.line.append(ticket)
+        return [spec]
+
+    def last_effect(
+        self, spec: _Semaphore, operation: Take | Give, ticket: int, result: int | Unknown | None
+    ) -> Iterable[_Semaphore]:
+        assert isinstance(operation, Take)
+        if spec.line.pop(0) != ticket or not spec.permits:
+            return []
+        spec.permits -= 1
+        return [spec] if result == spec.permits or _unknown(result) else []
 
 
 def _unknown(result: object) -> bool:

@@ -1,8 +1,8 @@
-"""Comparison of the abstract timer of Timer.tla with the oracle, by states and calls.
+"""Comparison of the abstract timer of Timer.tla with the model, by states and effects.
 
-The oracle is driven through its public calls only. The driver derives other data (how often a task
-was added, how its last add ended) from the results of the calls, so a wrong result shows as a wrong
-state. Calls that change nothing are edges too, such as a cancel of a task that does not wait.
+The model changes by its effects only. The driver derives other data (how often a task was added,
+how its last add ended) from the results of the effects, so a wrong result shows as a wrong state.
+Calls that change nothing are edges too, such as a cancel of a task that does not wait.
 """
 
 import copy
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from wheelproof_lab.graph.comparing.driven import driven_graph
 from wheelproof_lab.graph.comparing.projected import ProjectedGraph
 from wheelproof_spec.base.contract import KAFKA
-from wheelproof_spec.components.timer.oracle import HeapTimer
+from wheelproof_spec.components.timer.model import HeapTimer
 from wheelproof_spec.tlc.states.values import State, Value, make_function
 
-OracleClass = Callable[[int], HeapTimer[str]]
-"""A function that makes an oracle with a resolution in milliseconds, whose clock shows 0."""
+ModelClass = Callable[[int], HeapTimer]
+"""A function that makes a model with a resolution in milliseconds, whose clock shows 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +43,16 @@ class TimerBounds:
         }
 
 
-def kafka_oracle(tick_ms: int) -> HeapTimer[str]:
-    """Return the oracle of Kafka's timer."""
+def kafka_model(tick_ms: int) -> HeapTimer:
+    """Return the model of Kafka's timer."""
     return HeapTimer(tick_ms=tick_ms, start_ms=0, contract=KAFKA)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Driver:
-    """An oracle, and the data from the results of its calls."""
+    """A model, and the data from the results of its effects."""
 
-    timer: HeapTimer[str]
+    timer: HeapTimer
     ended: dict[str, str] = field(default_factory=dict[str, str])
     adds: dict[str, int] = field(default_factory=dict[str, int])
     outcomes: dict[str, int] = field(default_factory=dict[str, int])
@@ -74,7 +74,7 @@ class _Driver:
         }
 
     def add(self, task: str, delay_ms: int) -> None:
-        if task in self.timer.waiting():
+        if task in self.timer.due_times():
             self._count_outcome(task)
         self.timer.add(task, delay_ms)
         self.adds[task] = self.adds.get(task, 0) + 1
@@ -87,10 +87,10 @@ class _Driver:
         self.outcomes[task] = self.outcomes.get(task, 0) + 1
 
 
-def oracle_graph(bounds: TimerBounds, oracle: OracleClass = kafka_oracle) -> ProjectedGraph:
-    """Return the graph of all states of the oracle that calls within the bounds can reach."""
+def model_graph(bounds: TimerBounds, model: ModelClass = kafka_model) -> ProjectedGraph:
+    """Return the graph of all states of the model that calls within the bounds can reach."""
     return driven_graph(
-        _Driver(timer=oracle(bounds.tick_ms)),
+        _Driver(timer=model(bounds.tick_ms)),
         lambda driver: driver.state(bounds.tasks),
         lambda driver: _calls(driver, bounds),
     )
@@ -118,11 +118,11 @@ def _calls(here: _Driver, bounds: TimerBounds) -> list[tuple[str, _Driver]]:
         else:
             calls.append(("CancelInVain", there))
         there = here.fork()
-        if there.timer.observe([task], advanced=False) is None:
+        if there.timer.submit(task) is None:
             there.end(task, "submitted")
             calls.append(("Fire", there))
     if now_ms < bounds.horizon_ms:
         there = here.fork()
-        there.timer.advance_to(now_ms + 1)
+        there.timer.move_clock(now_ms + 1)
         calls.append(("Tick", there))
     return calls

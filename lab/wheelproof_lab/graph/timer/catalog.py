@@ -4,7 +4,7 @@ from wheelproof_lab.graph.comparing.comparisons import Compared
 from wheelproof_lab.graph.timer.abstract import (
     TimerBounds,
     label_of_timer,
-    oracle_graph,
+    model_graph,
 )
 from wheelproof_lab.graph.timer.entry_migration import (
     Migration,
@@ -39,7 +39,7 @@ ENTRY_MIGRATION = Compared(
 )
 TIMER = Compared(
     module="MCTimer",
-    code=oracle_graph,
+    code=model_graph,
     label=label_of_timer,
     specification="MCSpec",
 )
@@ -70,7 +70,7 @@ COMPARISONS = (
     TIMER.model(
         TimerBounds(tasks=("a", "b"), delays_ms=(-1, 0, 1, 3), tick_ms=2, horizon_ms=5, max_adds=2),
         name="timer",
-        summary="the oracle's timer against Timer: two tasks, ticks of 2 ms",
+        summary="the model's timer against Timer: two tasks, ticks of 2 ms",
     ),
     TIMING_WHEEL.model(
         WheelBounds(

@@ -14,38 +14,31 @@ from wheelproof_explore.program import (
     Scenario,
 )
 from wheelproof_lab.worlds.making import program
-from wheelproof_lab.worlds.timer.linearizability import (
-    Add,
-    Advance,
-    Cancel,
-    Fire,
-    Size,
-    TimerModel,
-    TimerOperation,
-    TimerResult,
-)
 from wheelproof_lab.worlds.timer.system_timer import StandingClock
+from wheelproof_spec.base.calls import Advance
+from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.components.timer.component import Add, Cancel, Run, Size
+from wheelproof_spec.components.timer.history.search import TimerModel, TimerOperation
+from wheelproof_spec.components.timer.model import HeapTimer
 from wheelproof_spec.history.linearizability.models import GetAndSet, Registers
 from wheelproof_spec.history.linearizability.told import linearizable
 
-_TIMER = TimerModel()
-_TimerHistory = PublicOperations[TimerOperation, TimerResult]
+_TimerHistory = PublicOperations[TimerOperation, int | None]
 
 
 class _Task(TimerTask):
     """A task that records in the history when the timer submits it."""
 
-    __slots__ = ("_history", "due_ms", "name")
+    __slots__ = ("_history", "name")
 
-    def __init__(self, name: str, delay_ms: int, due_ms: int, history: _TimerHistory) -> None:
+    def __init__(self, name: str, delay_ms: int, history: _TimerHistory) -> None:
         super().__init__(delay_ms)
         self.name = name
-        self.due_ms = due_ms
         self._history = history
 
-    def hand_over(self, now_ms: int) -> None:
-        """Record that the task has been fired."""
-        self._history.inside(Fire(self.name, now_ms), None)
+    def hand_over(self) -> None:
+        """Record that the task has been submitted."""
+        self._history.inside(Run(task=self.name), None)
 
     def run(self) -> None:
         """Do nothing: only the submission counts."""
@@ -54,13 +47,10 @@ class _Task(TimerTask):
 class _HandingOver:
     """An executor that records a submission at once, as part of the call that submits."""
 
-    def __init__(self, clock: StandingClock) -> None:
-        self._clock = clock
-
     def submit(self, task: Callable[[], None]) -> None:
         owner: object = getattr(task, "__self__", None)
         assert isinstance(owner, _Task), "something else than a task's run was submitted"
-        owner.hand_over(self._clock.now_ms)
+        owner.hand_over()
 
     def shutdown(self) -> None:
         return
@@ -71,31 +61,37 @@ class _HandingOver:
 
 
 class _PublicTimer:
-    """A timer with two buckets per level, whose public operations a history records."""
+    """A timer with two buckets per level, whose public operations a history records.
 
-    def __init__(self, timer_class: type[SystemTimer], model: TimerModel) -> None:
+    Between advances its clock stands still, so the model's clock need not be told of more.
+    """
+
+    def __init__(self, timer_class: type[SystemTimer], model: type[HeapTimer], now_ms: int) -> None:
         self.clock = StandingClock()
-        self.history: _TimerHistory = PublicOperations(linearizable(model))
+        self.clock.now_ms = Millis(now_ms)
+        empty = model(tick_ms=1, start_ms=now_ms, contract=KAFKA)
+        self.history: _TimerHistory = PublicOperations(linearizable(TimerModel(empty)))
         self._timer = timer_class(
             "explored",
             tick_ms=1,
             wheel_size=2,
             start_ms=0,
             clock=self.clock,
-            executor=_HandingOver(self.clock),
+            executor=_HandingOver(),
         )
 
     def task(self, name: str, delay_ms: int) -> _Task:
-        return _Task(name, delay_ms, self.clock.now_ms + delay_ms, self.history)
+        return _Task(name, delay_ms, self.history)
 
     def add(self, task: _Task) -> None:
-        self.history.call(Add(task.name, task.due_ms), partial(self._timer.add, task))
+        asked = Add(task=task.name, delay_ms=task.delay_ms)
+        self.history.call(asked, partial(self._timer.add, task))
 
     def cancel(self, task: _Task) -> None:
-        self.history.call(Cancel(task.name), task.cancel)
+        self.history.call(Cancel(task=task.name), task.cancel)
 
     def advance(self) -> None:
-        self.history.call(Advance(self.clock.now_ms), self._advance)
+        self.history.call(Advance(to_ms=self.clock.now_ms), self._advance)
 
     def size(self) -> None:
         self.history.call(Size(), self._timer.size)
@@ -137,10 +133,10 @@ def _exchanges(exchange: Callable[[int], int]) -> Scenario:
 
 
 def add_against_cancel_and_size(
-    timer_class: type[SystemTimer] = SystemTimer, model: TimerModel = _TIMER
+    timer_class: type[SystemTimer] = SystemTimer, model: type[HeapTimer] = HeapTimer
 ) -> Scenario:
     """A task is added while another thread cancels it and asks for the size."""
-    timer = _PublicTimer(timer_class, model)
+    timer = _PublicTimer(timer_class, model, 0)
     task = timer.task("t", 1)
     cancel_and_ask: list[Action] = [partial(timer.cancel, task), timer.size]
     threads: dict[str, Body] = {"add": partial(timer.add, task), "cancel": cancel_and_ask}
@@ -148,10 +144,10 @@ def add_against_cancel_and_size(
 
 
 def advance_against_cancel_and_size(
-    timer_class: type[SystemTimer] = SystemTimer, model: TimerModel = _TIMER
+    timer_class: type[SystemTimer] = SystemTimer, model: type[HeapTimer] = HeapTimer
 ) -> Scenario:
     """A task moves down a level while another thread asks for the size and cancels it."""
-    timer = _PublicTimer(timer_class, model)
+    timer = _PublicTimer(timer_class, model, 0)
 
     def add_and_advance() -> None:
         timer.add(task)
@@ -167,11 +163,10 @@ def advance_against_cancel_and_size(
 
 
 def advance_against_add_and_cancel(
-    timer_class: type[SystemTimer] = SystemTimer, model: TimerModel = _TIMER
+    timer_class: type[SystemTimer] = SystemTimer, model: type[HeapTimer] = HeapTimer
 ) -> Scenario:
     """A task is fired while it is cancelled and another one is added."""
-    timer = _PublicTimer(timer_class, model)
-    timer.clock.now_ms = Millis(1)
+    timer = _PublicTimer(timer_class, model, 1)
     first, second = timer.task("first", 0), timer.task("second", 0)
 
     def add_and_advance() -> None:

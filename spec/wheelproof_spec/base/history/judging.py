@@ -100,11 +100,13 @@ class RecordedComponent:
     """A component whose histories can be judged.
 
     `judge` makes the judge of a history, by the contract of a profile; it counts in a tally.
+    `search` looks for a linearization of a small history; None if there is no such search.
     """
 
     definition: AnyDefinition
     judge: Callable[[HistoryHeader[object], str, Tally], HistoryJudge]
     balances: tuple[Balance, ...]
+    search: "Orders | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

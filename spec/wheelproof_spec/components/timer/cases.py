@@ -10,7 +10,7 @@ from wheelproof_spec.base.contract import CONTRACTS
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import CaseSpace, Suite, any_suite
 from wheelproof_spec.components.timer.component import DEFINITION, TimerCall, TimerLimit
-from wheelproof_spec.components.timer.oracle import TimerOracle
+from wheelproof_spec.components.timer.model import TimerOracle
 from wheelproof_spec.drive.case_table import read_cases
 
 _LEVELS_OF_SHORT_JUMPS = 2

@@ -1,9 +1,11 @@
-"""The reference's SystemTimer behind the interface `Port`."""
+"""The reference's SystemTimer behind the interface `Port`, and what may take its place."""
+
+from dataclasses import dataclass
 
 from wheelproof.clock import ManualClock
 from wheelproof.errors import WheelproofError
 from wheelproof.sync import DeferredExecutor
-from wheelproof.timer import SystemTimer, TimerTask
+from wheelproof.timer import SystemTimer, TimerTask, TimerTaskList
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.components.timer.component import (
@@ -17,6 +19,14 @@ from wheelproof_spec.components.timer.component import (
     TimerObservation,
 )
 from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerVariant:
+    """What is fuzzed: the classes of the timer and of its buckets, by default the reference's."""
+
+    timer_class: type[SystemTimer] = SystemTimer
+    bucket_class: type[TimerTaskList] = TimerTaskList
 
 
 class ReferenceTimerPort:

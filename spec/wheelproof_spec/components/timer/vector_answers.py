@@ -1,4 +1,8 @@
-"""Conversion of a timer's case into the steps of a vector, and a check of existing vectors."""
+"""The answers of a right timer: the steps of a vector, and a check of existing vectors.
+
+All right timers lie between two (standard 1.7). One runs a task that is due already within its add,
+the other one in the next advance. An answer that both give is fixed, any other answer is open.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import cast
@@ -16,28 +20,52 @@ from wheelproof_spec.components.timer.component import (
     TimerExpectation,
     TimerObservation,
 )
-from wheelproof_spec.components.timer.ideal import Ran, ideal_timer, perform
+from wheelproof_spec.components.timer.model import Entry, HeapTimer, TimerOperation, timer_of
 
 TimerStep = VectorStep[TimerCall, TimerExpectation]
+Ran = tuple[Entry, ...]
+"""The entries that ran, in order."""
+
+
+def perform(
+    timer: HeapTimer, call: TimerOperation, *, at_once: bool
+) -> tuple[Ran, TimerObservation]:
+    """Make `call` as a right timer does; return the entries that ran, and the observation.
+
+    `at_once` says whether an add runs what is due already.
+    """
+    cancelled = call.task in timer.due_times() if isinstance(call, Cancel) else None
+    size = len(timer.entries()) if isinstance(call, Size) else None
+    nothing_ran = timer.copy()
+    nothing_ran.judge(call, TimerObservation())
+    ran: Ran = ()
+    if isinstance(call, Advance) or (at_once and isinstance(call, Add)):
+        due = (entry for entry in nothing_ran.entries() if entry.due_ms <= nothing_ran.now_ms)
+        ran = tuple(sorted(due, key=lambda entry: (entry.due_ms, entry.task)))
+    fired = tuple(entry.task for entry in ran)
+    seen = TimerObservation(fired=fired, cancelled=cancelled, size=size)
+    violation = timer.judge(call, seen)
+    assert violation is None
+    return ran, seen
 
 
 def timer_steps(
     contract: TimerContract, config: TimerConfig, calls: Sequence[TimerCall]
 ) -> tuple[TimerStep, ...] | None:
     """Return the steps of a case with its answers; None if the contract leaves one of them open."""
-    eager, lazy = ideal_timer(contract, config), ideal_timer(contract, config)
+    early, late = timer_of(config, contract), timer_of(config, contract)
     steps: list[TimerStep] = []
     pending: tuple[Ran, Ran] = ((), ())
     for call in calls:
         if isinstance(call, Reset):
             continue
-        ran_early, seen = perform(eager, call, eager=True)
-        ran_late, seen_late = perform(lazy, call, eager=False)
+        ran_early, seen = perform(early, call, at_once=True)
+        ran_late, seen_late = perform(late, call, at_once=False)
         answers = (seen.cancelled, seen.size)
         if answers != (seen_late.cancelled, seen_late.size) or _runs_twice(pending[0], call):
             return None
         pending = (pending[0] + ran_early, pending[1] + ran_late)
-        known = eager.due_times() == lazy.due_times()
+        known = early.due_times() == late.due_times()
         steps.append(_step(call, seen, pending if known else None))
         if known:
             pending = ((), ())
@@ -46,7 +74,7 @@ def timer_steps(
 
 def _runs_twice(pending: Ran, call: TimerCall) -> bool:
     """Tell whether the call adds a task again that may or may not have run."""
-    return isinstance(call, Add) and any(task == call.task for task, _ in pending)
+    return isinstance(call, Add) and any(entry.task == call.task for entry in pending)
 
 
 def _step(call: TimerCall, seen: TimerObservation, ran: tuple[Ran, Ran] | None) -> TimerStep:
@@ -62,8 +90,8 @@ def _step(call: TimerCall, seen: TimerObservation, ran: tuple[Ran, Ran] | None) 
 
 
 def _fired(early: Ran, late: Ran) -> TimerExpectation:
-    names = tuple(task for task, _ in early)
-    times = [due_ms for _, due_ms in early]
+    names = tuple(entry.task for entry in early)
+    times = [entry.due_ms for entry in early]
     if early == late and len(set(times)) == len(times):
         return TimerExpectation(fired=names)
     return TimerExpectation(fired=tuple(sorted(names)), any_order=True)

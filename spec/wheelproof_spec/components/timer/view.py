@@ -21,7 +21,8 @@ from wheelproof_spec.base.contract import CONTRACTS
 from wheelproof_spec.base.drawing import Markup, chip, element, shelf
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.timer.component import DEFINITION, TimerConfig
-from wheelproof_spec.components.timer.ideal import Ran, ideal_timer, perform
+from wheelproof_spec.components.timer.model import timer_of
+from wheelproof_spec.components.timer.vector_answers import Ran, perform
 
 _WIRE = DrivenWire(DEFINITION)
 MOST_LEVELS = 6
@@ -91,15 +92,15 @@ class TimerView:
             self._start(call.config)
             return {}
         # A task that is due when it is added may run at once, or in the next advance.
-        eager = "error" not in answer and bool(_WIRE.parse_answer(answer, call).fired)
-        self._ran, seen = perform(self._timer, call, eager=eager)
+        at_once = "error" not in answer and bool(_WIRE.parse_answer(answer, call).fired)
+        self._ran, seen = perform(self._timer, call, at_once=at_once)
         return _WIRE.answer(call, seen)
 
     def picture(self) -> Markup:
         """Return a picture of the wheels, the tasks that have just run and the waiting tasks."""
         timer = self._timer
         waiting = sorted(timer.due_times().items(), key=lambda item: item[1])
-        ran = [chip(task, "done", f"due at {due:,} ms") for task, due in self._ran]
+        ran = [chip(one.task, "done", f"due at {one.due_ms:,} ms") for one in self._ran]
         rows = [
             shelf("clock", [chip(f"{timer.now_ms:,} ms")]),
             shelf("runs in this step", ran),
@@ -117,7 +118,7 @@ class TimerView:
 
     def _start(self, config: TimerConfig) -> None:
         self._config = config
-        self._timer = ideal_timer(self._contract, config)
+        self._timer = timer_of(config, self._contract)
         self._ran = ()
 
 

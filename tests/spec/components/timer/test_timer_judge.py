@@ -19,7 +19,7 @@ from wheelproof_spec.components.timer.component import (
     TimerConfig,
     TimerObservation,
 )
-from wheelproof_spec.components.timer.oracle import TimerOracle
+from wheelproof_spec.components.timer.model import TimerOracle
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort
 
 ADD = Add(task="a", delay_ms=5)

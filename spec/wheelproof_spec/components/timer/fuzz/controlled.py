@@ -20,7 +20,7 @@ from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
 from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
 from wheelproof_spec.components.timer.fuzz.stages import DrawnThreads
 from wheelproof_spec.components.timer.fuzz.under_test import TimerUnderTest, setup_of
-from wheelproof_spec.components.timer.variant import TimerVariant
+from wheelproof_spec.components.timer.reference import TimerVariant
 from wheelproof_spec.fuzz.controlled_threads import burst_line, drawn_schedule
 from wheelproof_spec.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.fuzz.threaded_case import Burst, setup_line

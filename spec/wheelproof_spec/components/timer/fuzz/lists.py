@@ -19,7 +19,7 @@ from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.timer.component import DEFINITION
-from wheelproof_spec.components.timer.variant import TimerVariant
+from wheelproof_spec.components.timer.reference import TimerVariant
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
 from wheelproof_spec.fuzz.hooks import (

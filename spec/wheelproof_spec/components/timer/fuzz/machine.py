@@ -19,7 +19,7 @@ from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
 from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
 from wheelproof_spec.components.timer.fuzz.stages import RealThreads
 from wheelproof_spec.components.timer.fuzz.under_test import TimerUnderTest, setup_of
-from wheelproof_spec.components.timer.variant import TimerVariant
+from wheelproof_spec.components.timer.reference import TimerVariant
 from wheelproof_spec.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.fuzz.engine import STEPS_PER_CASE
 from wheelproof_spec.fuzz.machine import Machine

@@ -8,6 +8,7 @@ from wheelproof_spec.base.history.lines import HistoryHeader
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.timer.component import DEFINITION, TimerClause, TimerConfig
 from wheelproof_spec.components.timer.history.judge import TimerHistoryJudge
+from wheelproof_spec.components.timer.history.search import search
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
@@ -32,4 +33,5 @@ RECORDED = RecordedComponent(
             ),
         ),
     ),
+    search=search,
 )

@@ -1,0 +1,223 @@
+"""The search for a linearization of a timer's calls, by its sequential specification `HeapTimer`.
+
+`TimerModel` is for programs of the model checker. The clock moves only by advances, so an add reads
+it and binds its task in one effect.
+
+`search` is for small recorded histories with a virtual clock. There an add reads the clock and then
+binds its task, at two moments of its call, and is settled when it has returned. The submission of a
+task is a hidden effect: it comes before the run. An advance begins and ends with its call. The
+order of runs and the size are left out.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from wheelproof_spec.base.calls import Advance, Tick
+from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.contract import CONTRACTS
+from wheelproof_spec.base.history.judging import Searched, WholeHistory
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.timer.component import (
+    Add,
+    Cancel,
+    Cancelled,
+    Run,
+    Size,
+    TimerClause,
+    TimerConfig,
+)
+from wheelproof_spec.components.timer.model import HeapTimer, timer_of
+from wheelproof_spec.history.linearizability.calls import Call, Unknown
+from wheelproof_spec.history.linearizability.interleaved import Interleaved
+from wheelproof_spec.history.orders import Question, is_answered
+
+_CALLS = {"add", "cancel", "tick", "advance_clock", "run"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Settle:
+    """An add has returned."""
+
+    add: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Begin:
+    """An advance begins."""
+
+    advance: int
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """An advance ends."""
+
+    advance: int
+
+
+_Operation = Add | Cancel | Tick | Run | _Settle | _Begin | _End
+_Answer = bool | None
+
+
+TimerOperation = Add | Cancel | Advance | Size | Run
+
+
+class TimerModel(Interleaved[HeapTimer, TimerOperation, int | None]):
+    """The model of a timer whose clock moves only by advances.
+
+    A `Run` is the submission of a task, and no call. The answers are those of cancel and size.
+    """
+
+    def waits(self, operation: TimerOperation) -> bool:
+        """Tell whether the operation is an add or an advance: these have two effects."""
+        return isinstance(operation, Add | Advance)
+
+    def effect(
+        self, spec: HeapTimer, operation: TimerOperation, result: int | Unknown | None
+    ) -> Iterable[HeapTimer]:
+        """Make a cancel, a size or a submission; see `Interleaved`."""
+        seen = None if isinstance(result, Unknown) else result
+        match operation:
+            case Cancel(task=task):
+                broken = spec.judge_cancel(spec.cancel(task), seen)
+            case Size():
+                broken = spec.judge_size(spec.sizes(), seen)
+            case Run(task=task):
+                broken = spec.submit(task)
+            case Add() | Advance():
+                raise TypeError(f"{operation} has two effects")
+        return () if broken else (spec,)
+
+    def first_effect(
+        self, spec: HeapTimer, operation: TimerOperation, ticket: int
+    ) -> Iterable[HeapTimer]:
+        """Let an add bind its task, or an advance begin; see `Interleaved`."""
+        if isinstance(operation, Advance):
+            spec.move_clock(operation.to_ms)
+            spec.begin_advance(ticket)
+        elif isinstance(operation, Add):
+            spec.read_clock(ticket)
+            spec.bind(operation.task, operation.delay_ms, ticket)
+        return (spec,)
+
+    def last_effect(
+        self,
+        spec: HeapTimer,
+        operation: TimerOperation,
+        ticket: int,
+        result: int | Unknown | None,
+    ) -> Iterable[HeapTimer]:
+        """Let an add return, or an advance end; see `Interleaved`."""
+        del result
+        if isinstance(operation, Advance):
+            return () if spec.end_advance(ticket) else (spec,)
+        spec.settle(ticket)
+        return (spec,)
+
+
+class _RecordedTimer(Interleaved[HeapTimer, _Operation, _Answer]):
+    def waits(self, operation: _Operation) -> bool:
+        return isinstance(operation, Add)
+
+    def is_possible(self, spec: HeapTimer, operation: _Operation) -> bool:
+        return not isinstance(operation, Run) or spec.forbids_run(operation.task) is None
+
+    def first_effect(
+        self, spec: HeapTimer, operation: _Operation, ticket: int
+    ) -> Iterable[HeapTimer]:
+        del operation
+        spec.read_clock(ticket)
+        return (spec,)
+
+    def last_effect(
+        self, spec: HeapTimer, operation: _Operation, ticket: int, result: _Answer | Unknown
+    ) -> Iterable[HeapTimer]:
+        del result
+        assert isinstance(operation, Add)
+        spec.bind(operation.task, operation.delay_ms, ticket)
+        return (spec,)
+
+    def effect(
+        self, spec: HeapTimer, operation: _Operation, result: _Answer | Unknown
+    ) -> Iterable[HeapTimer]:
+        broken: Violation | None = None
+        match operation:
+            case Tick(to_ms=to_ms):
+                spec.move_clock(to_ms)
+            case Cancel(task=task):
+                seen = None if isinstance(result, Unknown) else result
+                broken = spec.judge_cancel(spec.cancel(task), seen)
+            case Run(task=task):
+                broken = spec.submit(task)
+            case _Settle(add):
+                spec.settle(add)
+            case _Begin(advance):
+                spec.begin_advance(advance)
+            case _End(advance):
+                broken = spec.end_advance(advance)
+            case Add():
+                raise TypeError(f"{operation} has two effects")
+        return () if broken else (spec,)
+
+
+def _asked(history: WholeHistory) -> Question[_Operation, _Answer]:
+    """Return the history with its hidden effects made explicit."""
+    question: Question[_Operation, _Answer] = Question()
+    for op in history.ops:
+        if isinstance(op.value, Run) and op.type == "invoke":
+            question.begin(f"submit-{op.index}", op.value)
+    if not history.quiet:
+        for op in history.ops:
+            if isinstance(op.value, Add):
+                question.begin(f"unseen-{op.index}", Run(task=op.value.task))
+    begun: dict[str, int] = {}
+    for op in history.ops:
+        question.index = op.index
+        if isinstance(op.value, Run):
+            question.end(f"submit-{op.index}", None)
+        elif op.f == "advance_clock":
+            if op.type == "invoke":
+                begun[op.process] = op.index
+                question.now(f"begin-{op.index}", _Begin(op.index), None)
+            else:
+                question.now(f"end-{op.index}", _End(begun[op.process]), None)
+        elif op.type != "invoke":
+            question.end(op.process, _answer_of(op.value))
+            if op.f == "add":
+                # After the add's own return, so that it does not settle before its effect.
+                question.now(f"settle-{op.index}", _Settle(begun[op.process]), None)
+        else:
+            assert isinstance(op.value, Add | Cancel | Tick)
+            begun[op.process] = question.begin(op.process, op.value)
+    return question
+
+
+def _answer_of(value: object) -> _Answer:
+    """Return what a cancel answered, if it did."""
+    if isinstance(value, Cancelled) and isinstance(value.cancelled, bool):
+        return value.cancelled
+    return None
+
+
+def _clause_of(call: Call[_Operation, _Answer]) -> Clause:
+    match call.operation:
+        case Run():
+            return TimerClause.NEVER_BEFORE_DUE
+        case Cancel():
+            return TimerClause.CANCEL_TELLS_THE_TRUTH
+        case _:
+            return TimerClause.NOTHING_LEFT_BEHIND
+
+
+def search(history: WholeHistory) -> Searched | None:
+    """Search a history; see `RecordedComponent.search`."""
+    config = history.header.config
+    assert isinstance(config, TimerConfig)
+    known = is_answered(history.ops) and {op.f for op in history.ops} <= _CALLS
+    if not known or history.header.clock != "virtual":
+        return None
+    # No size is asked for, so it does not matter which entries a cancel leaves behind.
+    tally = Tally(limits=(TimerClause.SIZE_COUNTS_WAITING,))
+    timer = timer_of(config, CONTRACTS[history.profile], tally)
+    return _asked(history).ask(_RecordedTimer(timer), _clause_of)
