@@ -25,7 +25,7 @@ _BIND = Step("TimerTask.monitor", "__enter__")
 _SET_LIST = Step("TimerTaskEntry.list", "set")
 _COUNT = Step("SystemTimer.task_counter", "add_and_get")
 _OFFER = Step("DelayQueue.lock", "__enter__")
-_MAKE_BUCKET = Step("TimerTaskList.monitor", MAKE)
+_MAKE_WHEEL = Step("TimingWheel.monitor", MAKE)
 
 
 def cancel_through_a_list_that_has_changed(timer_class: type[SystemTimer]) -> object:
@@ -58,19 +58,19 @@ def cancel_between_two_lists(timer_class: type[SystemTimer]) -> object:
 
 
 def add_while_the_overflow_wheel_is_made(timer_class: type[SystemTimer]) -> object:
-    """One adder makes the overflow wheel, another one needs it."""
+    """One adder makes the overflow wheel, another one needs it, and the wheel above."""
     with Interleaving() as interleaving:
         bench = Bench(timer_class, wheel_size=4)
         maker = interleaving.run(lambda: bench.add("made", 5))
-        assert maker.until(_MAKE_BUCKET)
-        user = interleaving.run(lambda: bench.add("used", 6))
+        assert maker.until(_MAKE_WHEEL)
+        user = interleaving.run(lambda: bench.add("used", 20))
         user.until(_TAKE_WHEEL)
         maker.finish()
         try:
             user.finish()
         except AttributeError:
             return "half-built"
-        return bench.advance_to(6)
+        return bench.advance_to(20)
 
 
 def flush_without_end(timer_class: type[SystemTimer]) -> object:
