@@ -278,7 +278,8 @@ class HeapTimer:
         return TimerClause.NOTHING_LEFT_BEHIND.broken(
             f"{task!r}, due at {due_ms} ms, has run when the advance to {self._now_ms} ms returns",
             f"ran: {_some(ran)}",
-            f"{task!r} has been due for {self._now_ms - due_ms} ms and still waits",
+            f"{task!r} was due at {due_ms} ms; the advance to {self._now_ms} ms returned without "
+            "running it",
         )
 
     def _finish(self, advance: int) -> frozenset[Entry]:
@@ -315,14 +316,17 @@ class HeapTimer:
 
     def judge_cancel(self, found: bool, seen: int | None) -> Violation | None:
         """Judge the answer `seen` of a cancel; `found` says whether its task was waiting."""
-        return self._answer(TimerClause.CANCEL_TELLS_THE_TRUTH, "cancelled", (found,), seen)
+        was = "was" if found else "was not"
+        reason = f"the cancel said {'no' if found else 'yes'}, but its task {was} waiting"
+        return self._answer(TimerClause.CANCEL_TELLS_THE_TRUTH, "cancelled", (found,), seen, reason)
 
     def judge_size(self, sizes: range, seen: int | None) -> Violation | None:
         """Judge the answer `seen` of a size, which may be one of `sizes`.
 
         If no other call is under way, the answer shows how many leftovers are linked.
         """
-        wrong = self._answer(TimerClause.SIZE_COUNTS_WAITING, "size", sizes, seen)
+        reason = f"the timer had {len(self._waiting)} tasks that waited"
+        wrong = self._answer(TimerClause.SIZE_COUNTS_WAITING, "size", sizes, seen, reason)
         alone = not self._owed and not self._unsettled
         if self._leftovers and alone and seen is not None and seen in sizes:
             linked = self._linked_leftovers[0] + sizes.index(seen)
@@ -330,16 +334,17 @@ class HeapTimer:
         return wrong
 
     def _answer(
-        self, clause: TimerClause, what: str, possible: Sequence[int], seen: int | None
+        self,
+        clause: TimerClause,
+        what: str,
+        possible: Sequence[int],
+        seen: int | None,
+        reason: str,
     ) -> Violation | None:
         if seen is None or not self._tally.tests(clause) or seen in possible:
             return None
         others = f" to {possible[-1]}" if len(possible) > 1 else ""
-        return clause.broken(
-            f"{what} {possible[0]}{others}",
-            f"{what} {seen}",
-            f"the answer differs from the state: {len(self._waiting)} waiting",
-        )
+        return clause.broken(f"{what} {possible[0]}{others}", f"{what} {seen}", reason)
 
     # Whole calls, one after the other
 
