@@ -36,6 +36,7 @@ from wheelproof_explore.patched.objects import (
     standing_queue,
 )
 from wheelproof_explore.patched.primitives import Lock, RLock
+from wheelproof_explore.tasks.futures import as_completed, real_as_completed
 from wheelproof_explore.tasks.loop import real_run, run
 
 _OURS = {
@@ -89,6 +90,7 @@ NAMES: dict[int, tuple[object, object]] = {
         (threading.active_count, threads.active_count),
         (queue.SimpleQueue, SimpleQueue),
         (real_run, run),
+        (real_as_completed, as_completed),
         *((getattr(time, name), model) for name, model in CLOCKS.items()),
     )
 }

@@ -386,6 +386,14 @@ def test_what_the_loop_has_not_is_refused() -> None:
         _explored(opens_a_connection)
 
 
+def test_a_loop_of_ones_own_is_refused() -> None:
+    def main() -> None:
+        asyncio.new_event_loop().run_until_complete(asyncio.sleep(0))
+
+    with pytest.raises(ProgramRejectedError, match=r"give the coroutine to asyncio\.run\(\)"):
+        _explored(main)
+
+
 def test_outside_of_runs_asyncio_is_as_ever() -> None:
     _explored(update_under_a_lock)
     asyncio.run(update_under_a_lock())
