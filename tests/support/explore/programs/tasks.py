@@ -32,4 +32,47 @@ def right_tasks_as_they_complete():
         got = [await one for one in asyncio.as_completed(tasks)]
         assert sorted(got) == [0, 1] and all(one.done() for one in tasks)
     asyncio.run(main())
+# Who drops an asynchronous generator before its end has a task of the loop end it.
+async def numbers_with_an_end(seen):
+    try:
+        for number in range(3): yield number
+    finally:
+        n = seen.n
+        await asyncio.sleep(0)
+        seen.n = n + 1
+async def first_number(seen):
+    async for number in numbers_with_an_end(seen): return number
+def wrong_ends_of_dropped_generators():
+    seen = Seen()
+    async def main():
+        await asyncio.gather(first_number(seen), first_number(seen))
+        while seen.n == 0: await asyncio.sleep(0)
+    asyncio.run(main())
+    assert seen.n == 2
+def wrong_end_before_the_loop_ends():
+    seen = Seen()
+    async def main():
+        seen.numbers = numbers_with_an_end(seen)
+        await asyncio.gather(anext(seen.numbers), asyncio.sleep(0))
+    asyncio.run(main())
+    assert seen.n == 0
+def right_end_before_the_loop_ends():
+    seen, lock = Seen(), threading.Lock()
+    async def main():
+        seen.numbers = numbers_with_an_end(seen)
+        with lock: await asyncio.gather(anext(seen.numbers), asyncio.sleep(0))
+    asyncio.run(main())
+    assert seen.n == 1
+def right_end_by_aclosing():
+    seen = Seen()
+    async def one():
+        async with contextlib.aclosing(numbers_with_an_end(seen)) as numbers:
+            return await anext(numbers)
+    async def main():
+        lock = asyncio.Lock()
+        async def locked():
+            async with lock: await one()
+        await asyncio.gather(locked(), locked())
+    asyncio.run(main())
+    assert seen.n == 2
 """
