@@ -86,6 +86,7 @@ NAMES: dict[int, tuple[object, object]] = {
         (threading.get_ident, get_ident),
         (threading.get_native_id, get_ident),
         (threading.current_thread, threads.current_thread),
+        (threading.main_thread, threads.main_thread),
         (threading.enumerate, threads.enumerate_threads),
         (threading.active_count, threads.active_count),
         (queue.SimpleQueue, SimpleQueue),

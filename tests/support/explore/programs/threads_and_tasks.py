@@ -1,4 +1,4 @@
-"""Programs with tasks: what asyncio's own code does with them.
+"""Programs about the main thread, and about what asyncio's own code does with tasks.
 
 They belong to the module of `insides`, whose names they use.
 """
@@ -75,4 +75,37 @@ def right_end_by_aclosing():
         await asyncio.gather(locked(), locked())
     asyncio.run(main())
     assert seen.n == 2
+def is_main(): return threading.current_thread() is threading.main_thread()
+def wrong_worker_is_no_main_thread():
+    lock, seen = threading.Lock(), Seen()
+    def work():
+        with lock: seen.n += 1
+    two(work, work)
+    assert not is_main()
+def wrong_count_of_threads():
+    lock, seen = threading.Lock(), Seen()
+    def work():
+        with lock: seen.n += 1
+        assert threading.active_count() == 1
+    two(work, work)
+def wrong_thread_of_a_callback():
+    # Who adds it to a future that is done calls it.
+    with ThreadPoolExecutor(1) as pool:
+        called = []
+        pool.submit(int).add_done_callback(lambda _: called.append(is_main()))
+    assert called == [False]
+def right_main_thread():
+    lock, said = threading.Lock(), []
+    def work():
+        with lock: said.append(is_main())
+    work()
+    two(work, work)
+    assert said == [True, False, False]
+def right_main_thread_that_workers_ask_for_first():
+    lock, said = threading.Lock(), []
+    def work():
+        with lock: said.append(threading.main_thread())
+    two(work, work)
+    assert said == [threading.current_thread()] * 2
+    assert threading.enumerate() == [said[0]] and said[0].name == "MainThread"
 """
