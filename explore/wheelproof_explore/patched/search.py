@@ -26,9 +26,9 @@ from typing import cast
 from zlib import crc32
 
 from wheelproof_explore.patched import threads
+from wheelproof_explore.patched.clocks import CLOCKS
 from wheelproof_explore.patched.holders import held_by, rebuilt
 from wheelproof_explore.patched.objects import (
-    CLOCKS,
     Local,
     SimpleQueue,
     get_ident,
@@ -243,9 +243,17 @@ class Search:
                     continue
                 whole_name = f"{path}.{name}"
                 if put is not None:
-                    self._replace(held, whole_name, put)
+                    self._replace(held, whole_name, partial(_put, put, held, value))
                 inner.append((whole_name, held))
             left += reversed(inner)
+
+
+def _put(put: Callable[[object], object], held: object, holder: object, other: object) -> None:
+    """Put a function in the place of one of C, which is no method of the class that holds it."""
+    if isinstance(holder, type) and type(other) is FunctionType and type(held) is not FunctionType:
+        put(staticmethod(other))
+    else:
+        put(other)
 
 
 def _runs(thread: object) -> bool:
