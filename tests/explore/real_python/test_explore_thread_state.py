@@ -1,5 +1,6 @@
 """What belongs to one thread stays with it, and what is not seen gives no verdict."""
 
+import _thread
 import calendar
 import functools
 import operator
@@ -14,6 +15,8 @@ import pytest
 
 from wheelproof_explore import library
 from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.patched.patching import patched_threading
+from wheelproof_explore.patched.primitives import bystanders
 from wheelproof_explore.program import Scenario
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.tasks.plain import threading_program
@@ -212,3 +215,21 @@ def test_a_moment_that_is_given_is_no_look_at_a_clock() -> None:
     result = library.explore(program)
     assert result.verdict() is Verdict.PASS, result.summary()
     assert "not looked at" not in result.summary()
+
+
+def test_a_thread_that_python_does_not_list_is_no_thread_of_a_run() -> None:
+    """As the one by which pytest-xdist gets its messages."""
+    numbers, begun, over = list[int](), _thread.allocate_lock(), _thread.allocate_lock()
+    begun.acquire()
+    over.acquire()
+
+    def host() -> None:
+        numbers.append(_thread.get_ident())
+        begun.release()
+        over.acquire()
+
+    _thread.start_new_thread(host, ())
+    begun.acquire()
+    with patched_threading():
+        assert numbers[0] in bystanders
+    over.release()
