@@ -194,7 +194,7 @@ def _import_anew(names: Sequence[str]) -> None:
         importlib.import_module(name)
 
 
-def _unseen(program: Program) -> str:
+def _unseen(program: Program, tally: Tally) -> str:
     parts: list[str] = []
     if program.patch_threading and not program.instrument:
         parts.append("what its code reads and writes")
@@ -204,6 +204,8 @@ def _unseen(program: Program) -> str:
         parts.append(f"Ctrl-C inside threading.Condition{entry}, and where nothing is called")
     if program.settings.first_in_first_out:
         parts.append("orders of turns that asyncio's own loop does not take")
+    if tally.looks_at_clock:
+        parts.append("time that passes by itself between two looks at a clock")
     return " and ".join(parts)
 
 
@@ -387,7 +389,7 @@ class _Session:
             stopped=self._stopped,
             gap=self._never_called() or tally.gap() or self._blind(),
             faults=tuple(self._program.faults),
-            unseen=_unseen(self._program),
+            unseen=_unseen(self._program, tally),
             counterexample=self._counterexample,
             recording=self._recording,
         )

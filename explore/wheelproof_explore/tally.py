@@ -18,6 +18,7 @@ class Tally:
     `given_up` counts runs that did not come to their end; `why` is the reason of the first one.
     `too_long` is whether a run was given up only for its length: other runs may be as long.
     `called` are the calls that might have failed in some run.
+    `looks_at_clock` is whether code of the program has read one of Python's clocks.
     `needs_roster` is whether a run asked for a list of threads that was not kept.
     """
 
@@ -30,6 +31,7 @@ class Tally:
     given_up: int = 0
     why: str = ""
     too_long: bool = False
+    looks_at_clock: bool = False
     needs_roster: bool = False
     for_graph_mode: bool = False
     called: set[str] = field(default_factory=set[str])
@@ -42,6 +44,7 @@ class Tally:
         """Record a finished run; `complete` is whether every class will be run."""
         self.runs += 1
         self.called |= execution.runtime.called
+        self.looks_at_clock |= execution.runtime.looks_at_clock
         if execution.runtime.cut:
             self.cut += 1
             return
@@ -74,6 +77,7 @@ class Tally:
         self.given_up += other.given_up
         self.why = self.why or other.why
         self.too_long |= other.too_long
+        self.looks_at_clock |= other.looks_at_clock
         self.needs_roster |= other.needs_roster
         self.for_graph_mode |= other.for_graph_mode
         self.first = self.first or other.first

@@ -57,6 +57,7 @@ from wheelproof_explore.instrument.system import (
     swapped_by,
     system_parts,
 )
+from wheelproof_explore.patched.clocks import of_the_run
 from wheelproof_explore.patched.deaths import tells_of_deaths
 from wheelproof_explore.patched.holders import held_by
 from wheelproof_explore.patched.primitives import running
@@ -155,6 +156,9 @@ class Calls:
             # It may be a thread of the run that is made while the run is set up.
             given, named = self._given_later(function, given, named)
             return function(*given, **named)
+        dated = of_the_run(function)
+        if dated is not None:
+            return dated(*given, **named)
         before, thread.is_looking = thread.is_looking, True
         try:
             values = (*given, *named.values())

@@ -80,6 +80,8 @@ _LOOKING_FUNCTIONS: Mapping[str, Sequence[str]] = {
     "asyncio": ("as_completed", "wait"),
     "concurrent": ("as_completed", "map", "wait"),
     "logging": ("emit", "filter", "format", "formatMessage", "formatTime", "handle"),
+    # In the place of asyncio's own.
+    "wheelproof_explore": ("as_completed",),
 }
 """Functions of quiet packages that go through what they are given."""
 _MODULES: Mapping[str, Effect] = {

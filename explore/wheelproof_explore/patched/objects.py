@@ -1,4 +1,4 @@
-"""Thread-local state, simple queues and the clock of the program under test."""
+"""Thread-local state and simple queues of the program under test."""
 
 import gc
 import inspect
@@ -6,24 +6,17 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from functools import partial
 from types import CodeType, FrameType
 from typing import Generic, TypeVar, cast
 
-from wheelproof_explore.failures.places import is_checkers
-from wheelproof_explore.patched.primitives import Lock, millis, real_ident, running
+from wheelproof_explore.patched.primitives import Lock, real_ident, running
 from wheelproof_explore.runtime.runtime import ControlledRuntime
-from wheelproof_explore.runtime.signals import Sleep, deadline_after
 
 T = TypeVar("T")
 
-_EPOCH_S = 1_700_000_000
-"""What `time.time` shows when a run begins."""
 FIRST_IDENT = 1_000
 """The `get_ident` of the first thread of a run, which no real thread has."""
-
-real_sleep = time.sleep
 
 
 def get_ident() -> int:
@@ -218,42 +211,5 @@ def _caller(frame: FrameType | None) -> CodeType:
     return frame.f_back.f_code
 
 
-def _clock(real: Callable[[], T], read: Callable[[int], T]) -> Callable[[], T]:
-    """Return a replacement of a Python clock: it shows the run's time; `read` gets milliseconds."""
-
-    def clock() -> T:
-        runtime = running()
-        if runtime is None or is_checkers(_caller(inspect.currentframe()).co_filename):
-            return real()
-        return read(runtime.monotonic_ms())
-
-    return clock
-
-
 def _now(runtime: ControlledRuntime | None) -> float:
     return time.monotonic() if runtime is None else runtime.monotonic_ms() / 1000
-
-
-def sleep(seconds: float, /) -> None:
-    """Sleep in the time of the run."""
-    runtime = running()
-    if runtime is None:
-        real_sleep(seconds)
-        return
-    if seconds < 0:
-        raise ValueError("sleep length must be non-negative")
-    if runtime.current is not None:
-        deadline = deadline_after(runtime, runtime.clock, millis(seconds))
-        runtime.perform(Sleep(runtime.clock, deadline))
-
-
-CLOCKS: dict[str, Callable[..., object]] = {
-    "monotonic": _clock(time.monotonic, lambda ms: ms / 1000),
-    "monotonic_ns": _clock(time.monotonic_ns, lambda ms: ms * 1_000_000),
-    "perf_counter": _clock(time.perf_counter, lambda ms: ms / 1000),
-    "perf_counter_ns": _clock(time.perf_counter_ns, lambda ms: ms * 1_000_000),
-    "sleep": sleep,
-    "time": _clock(time.time, lambda ms: _EPOCH_S + ms / 1000),
-    "time_ns": _clock(time.time_ns, lambda ms: _EPOCH_S * 10**9 + ms * 1_000_000),
-}
-"""The replacements of the functions of `time`."""

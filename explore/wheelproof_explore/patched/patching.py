@@ -7,16 +7,16 @@ import inspect
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from types import BuiltinMethodType
+from types import BuiltinMethodType, FrameType
 from typing import cast
 from unittest.mock import patch
 
 from wheelproof import sync
-from wheelproof_explore.failures.places import call_stack
+from wheelproof_explore.failures.places import call_stack, is_checkers
 from wheelproof_explore.patched import threads
 from wheelproof_explore.patched.primitives import (
     Lock,
@@ -89,8 +89,7 @@ def patched_threading(given: object = None) -> Generator[list[object]]:
 
 def _patch(search: Search, stack: ExitStack) -> None:
     """Patch until the stack unwinds."""
-    others = {thread.ident for thread in threads.real_enumerate()} - {real_ident()}
-    bystanders.update(number for number in others if number is not None)
+    bystanders.update(_others())
     stack.callback(bystanders.clear)
     for module in list(sys.modules.values()):
         search.module(module)
@@ -108,6 +107,17 @@ def _patch(search: Search, stack: ExitStack) -> None:
     if gc.isenabled():
         gc.disable()
         stack.callback(gc.enable)
+
+
+def _others() -> Iterator[int]:
+    """Yield the threads that belong to no run, with those that `threading` knows nothing of."""
+    frames: Callable[[], dict[int, FrameType]] = vars(sys)["_current_frames"]
+    for number, frame in frames().items():
+        while frame.f_back is not None:
+            frame = frame.f_back
+        # One of the checker has ended a run before, and may have its number again in the next.
+        if number != real_ident() and not is_checkers(frame.f_code.co_filename):
+            yield number
 
 
 def _note_no_ends() -> Callable[["sys.UnraisableHookArgs"], None]:

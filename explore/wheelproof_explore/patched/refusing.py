@@ -2,8 +2,10 @@
 
 import inspect
 import sys
+from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 from wheelproof_explore.failures.places import call_stack
 from wheelproof_explore.patched.primitives import reject, running
@@ -16,6 +18,7 @@ _REFUSED = {
     "os.posix_spawn": ("starts a process", "put a function in its place"),
     "signal.pthread_kill": ("sends a signal", "call the handler in a thread"),
 }
+_begin_loop: Callable[..., None] = vars(BaseEventLoop)["__init__"]
 _active = 0
 _hooked = False
 
@@ -30,7 +33,8 @@ def refused_calls() -> Generator[None]:
         _hooked = True
     _active += 1
     try:
-        yield
+        with patch.object(BaseEventLoop, "__init__", _refuse_loop):
+            yield
     finally:
         _active -= 1
 
@@ -39,6 +43,14 @@ def _hook(event: str, args: tuple[object, ...]) -> None:
     del args
     if _active and event in _REFUSED:
         _refuse(*_REFUSED[event])
+
+
+def _refuse_loop(loop: object, *given: object, **named: object) -> None:
+    """Begin an event loop that does not belong to the program; refuse one of the program."""
+    # Its finaliser tells of a loop that nobody has closed.
+    vars(loop)["_closed"] = True
+    _refuse("makes an event loop by itself", "give the coroutine to asyncio.run()")
+    _begin_loop(loop, *given, **named)
 
 
 def refuse_thread(start: Callable[..., int], *given: object) -> int:

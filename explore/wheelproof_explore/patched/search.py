@@ -26,9 +26,9 @@ from typing import cast
 from zlib import crc32
 
 from wheelproof_explore.patched import threads
+from wheelproof_explore.patched.clocks import CLOCKS
 from wheelproof_explore.patched.holders import held_by, rebuilt
 from wheelproof_explore.patched.objects import (
-    CLOCKS,
     Local,
     SimpleQueue,
     get_ident,
@@ -36,6 +36,7 @@ from wheelproof_explore.patched.objects import (
     standing_queue,
 )
 from wheelproof_explore.patched.primitives import Lock, RLock
+from wheelproof_explore.tasks.futures import as_completed, real_as_completed
 from wheelproof_explore.tasks.loop import real_run, run
 
 _OURS = {
@@ -85,10 +86,12 @@ NAMES: dict[int, tuple[object, object]] = {
         (threading.get_ident, get_ident),
         (threading.get_native_id, get_ident),
         (threading.current_thread, threads.current_thread),
+        (threading.main_thread, threads.main_thread),
         (threading.enumerate, threads.enumerate_threads),
         (threading.active_count, threads.active_count),
         (queue.SimpleQueue, SimpleQueue),
         (real_run, run),
+        (real_as_completed, as_completed),
         *((getattr(time, name), model) for name, model in CLOCKS.items()),
     )
 }
@@ -240,9 +243,17 @@ class Search:
                     continue
                 whole_name = f"{path}.{name}"
                 if put is not None:
-                    self._replace(held, whole_name, put)
+                    self._replace(held, whole_name, partial(_put, put, held, value))
                 inner.append((whole_name, held))
             left += reversed(inner)
+
+
+def _put(put: Callable[[object], object], held: object, holder: object, other: object) -> None:
+    """Put a function in the place of one of C, which is no method of the class that holds it."""
+    if isinstance(holder, type) and type(other) is FunctionType and type(held) is not FunctionType:
+        put(staticmethod(other))
+    else:
+        put(other)
 
 
 def _runs(thread: object) -> bool:

@@ -35,6 +35,7 @@ _STARTED = "threads can only be started once"
 
 real_current = threading.current_thread
 real_enumerate = threading.enumerate
+real_main = threading.main_thread
 _start = threading.Thread.start
 _join = threading.Thread.join
 _is_alive = threading.Thread.is_alive
@@ -77,6 +78,7 @@ class _Run:
         self.threads: dict[int, threading.Thread] = {}
         self.named: dict[int, int] = {}
         self.started: list[threading.Thread] = []
+        self.main: ModelThread | None = None
         self.roster = SharedObject(runtime, "threads", None)
         number_standing(self.roster, _ROSTER)
 
@@ -125,13 +127,42 @@ def current_thread() -> threading.Thread:
     threads = _run_of(runtime).threads
     known = threads.get(model.number)
     if known is None:
-        known = threads[model.number] = threading.Thread(name=model.name, daemon=False)
+        name = "MainThread" if model is _run_of(runtime).main else model.name
+        known = threads[model.number] = threading.Thread(name=name, daemon=False)
         vars(known)[_MODEL] = model
     return known
 
 
+def become_main() -> None:
+    """Have the running thread be the one that Python's main thread would be."""
+    runtime = running()
+    if runtime is not None:
+        _run_of(runtime).main = runtime.current
+        if roster_kept[-1]:
+            # It has the same number, whoever asks for it first.
+            current_thread()
+
+
+def main_thread() -> threading.Thread:
+    """Return the main thread of the program; Python's own if its threads are those of a scenario.
+
+    The first call of another thread restarts the exploration, as `enumerate_threads` does.
+    """
+    runtime = running()
+    main = None if runtime is None or runtime.current is None else _run_of(runtime).main
+    if runtime is None or main is None:
+        return real_main()
+    if main is runtime.current:
+        return current_thread()
+    known = _run_of(runtime).threads.get(main.number)
+    if known is None:
+        runtime.stop = stop = RosterNeededError(runtime.program, "asks for its threads", "")
+        raise stop
+    return known
+
+
 def enumerate_threads() -> list[threading.Thread]:
-    """Return the live threads, without those of the scenario, but with the caller.
+    """Return the live threads, without those of the scenario, but with the main thread.
 
     The first call restarts the exploration, with every start and every end as a write.
     """
@@ -145,6 +176,8 @@ def enumerate_threads() -> list[threading.Thread]:
     runtime.perform(Look(run.roster))
     current = current_thread()
     alive = [thread for thread in run.started if _is_running(thread)]
+    if run.main is not None:
+        alive.insert(0, main_thread())
     return alive if current in alive else [current, *alive]
 
 

@@ -164,6 +164,8 @@ class ControlledRuntime:
         self.faults: list[BaseException] = []
         # The calls that might have failed.
         self.called: set[str] = set()
+        # Whether code of the program has read one of Python's clocks.
+        self.looks_at_clock = False
         self.environment: Failing | None = None
         # The thread that Ctrl-C may reach, if there is one.
         self.interruptible: ModelThread | None = None

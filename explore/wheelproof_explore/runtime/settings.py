@@ -11,7 +11,8 @@ class TimeMode(StrEnum):
 
     ANY = "any"
     """A time-out may fire whenever it is pending. A thread whose time-out has fired reads a clock
-    that shows its deadline; other threads do not. Covers every real behaviour and some more."""
+    that shows its deadline; other threads do not. Covers every real behaviour and some more, but
+    for time that passes by itself between two looks at a clock."""
     CLOCK = "clock"
     """One clock for all; at any moment it may advance to the next deadline."""
     LAZY = "lazy"

@@ -1,13 +1,15 @@
 """Futures and tasks of a controlled loop, and calls that are made on a thread for it."""
 
 import asyncio
+import inspect
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from concurrent.futures import Future
 from contextvars import Context
 from types import FrameType
 from typing import TypeVar
 
+from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.model import UnwindError
 
 T = TypeVar("T")
@@ -74,3 +76,32 @@ def on_a_thread(call: Callable[[], T], workers: list[threading.Thread]) -> Futur
     workers.append(worker)
     worker.start()
     return future
+
+
+def as_completed(
+    fs: Iterable[Awaitable[T]], *, timeout: float | None = None
+) -> Iterable[Awaitable[T]]:
+    """Do as `asyncio.as_completed` does; in a run, tasks begin in the order of the coroutines.
+
+    Python makes a set of them, whose order depends on where they are in memory.
+    """
+    runtime = running()
+    if runtime is None or asyncio.isfuture(fs) or asyncio.iscoroutine(fs):
+        return real_as_completed(fs, timeout=timeout)
+    if inspect.isgeneratorfunction(real_as_completed):
+        return _when_asked(fs, timeout)
+    return real_as_completed(_begun(fs), timeout=timeout)
+
+
+def _when_asked(
+    fs: Iterable[Awaitable[T]], timeout: float | None
+) -> Generator[Awaitable[T], None, None]:
+    """Begin the tasks when somebody asks for the first result, as Python does before 3.13."""
+    yield from real_as_completed(_begun(fs), timeout=timeout)
+
+
+def _begun(fs: Iterable[Awaitable[T]]) -> list[asyncio.Future[T]]:
+    return [asyncio.ensure_future(one) for one in dict.fromkeys(fs)]
+
+
+real_as_completed = asyncio.as_completed

@@ -13,6 +13,7 @@ order of them is explored.
 
 import asyncio
 import inspect
+import sys
 import threading
 from asyncio import events
 from collections import deque
@@ -32,6 +33,7 @@ from wheelproof_explore.runtime.settings import TimeMode
 from wheelproof_explore.runtime.signals import Look
 from wheelproof_explore.runtime.thread_steps import ThreadHandle
 from wheelproof_explore.tasks.futures import ModelFuture, ModelTask, on_a_thread
+from wheelproof_explore.tasks.generators import Generators
 from wheelproof_explore.tasks.turns import (
     Call,
     Called,
@@ -69,6 +71,7 @@ class ControlledLoop:
         self._serve("callbacks", self._serve_callbacks)
         self._serve("timers", self._serve_timers)
         self._serve("calls of threads", self._serve_calls)
+        self._generators = Generators(runtime, self.as_loop)
         self._unheard: set[int] = set()
         self._workers: list[threading.Thread] = []
         self._made = 0
@@ -105,8 +108,10 @@ class ControlledLoop:
         while not task.done():
             self._turn(task.number, task.place)
         self._perform(Turn(self._model, _always, lambda: "cancel what is left"), self._cancel_all)
+        if self._generators.left():
+            self._end_generators()
         if self._workers:
-            self._perform(Turn(self._model, _all_ended, lambda: "all tasks have ended"), _nothing)
+            self._perform(Turn(self._model, _all_ended, _said_of_tasks), _nothing)
         for worker in self._workers:
             worker.join()
         self._perform(Closing(self._model, self._calls, _all_ended), self._close)
@@ -118,12 +123,30 @@ class ControlledLoop:
                 raise error
         return result
 
+    def _end_generators(self) -> None:
+        """Run a task that ends the generators that are left when all other tasks have ended."""
+        ending: list[ModelTask[None]] = []
+
+        def begin() -> None:
+            ending.append(self._new_task(self._generators.end_all(), "the end of generators", None))
+
+        self._perform(Turn(self._model, _all_ended, _said_of_tasks), begin)
+        while not ending[0].done():
+            self._turn(ending[0].number, ending[0].place)
+
     def _cancel_all(self) -> None:
         for task in self._tasks:
             if not task.done():
                 task.cancel()
 
     def _close(self) -> None:
+        self._generators.closed = True
+        if self._generators.left():
+            raise reject(
+                self._runtime,
+                "begins an asynchronous generator when its tasks have been cancelled",
+                "end it with contextlib.aclosing()",
+            )
         self._unheard = {task.number for task in self._tasks if task.is_unheard()}
         self._timers.clear()
         self._called.clear()
@@ -366,20 +389,29 @@ class ControlledLoop:
     @contextmanager
     def _running_on(self, thread: ModelThread) -> Generator[None]:
         """Be the running loop inside the block, but not while another thread makes its steps."""
-        before, suspend = events._get_running_loop(), thread.suspend
+        before, hooks = events._get_running_loop(), sys.get_asyncgen_hooks()
+        suspend = thread.suspend
+
+        def leave() -> None:
+            events._set_running_loop(before)
+            sys.set_asyncgen_hooks(*hooks)
+
+        def enter() -> None:
+            events._set_running_loop(self.as_loop)
+            sys.set_asyncgen_hooks(*self._generators.hooks)
 
         def step_aside() -> None:
-            events._set_running_loop(before)
+            leave()
             suspend()
-            events._set_running_loop(self.as_loop)
+            enter()
 
         thread.suspend = step_aside
-        events._set_running_loop(self.as_loop)
+        enter()
         try:
             yield
         finally:
             thread.suspend = suspend
-            events._set_running_loop(before)
+            leave()
 
 
 def run(main: Coroutine[object, object, T], *, debug: bool | None = None) -> T:
@@ -408,6 +440,10 @@ def cancel_anywhere(task: asyncio.Task[T]) -> None:
 
 def _nothing() -> None:
     pass
+
+
+def _said_of_tasks() -> str:
+    return "all tasks have ended"
 
 
 def _always(_state: LoopState) -> bool:

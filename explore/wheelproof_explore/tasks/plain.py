@@ -7,6 +7,7 @@ from functools import partial, wraps
 from types import MethodType
 from typing import TypeGuard, cast
 
+from wheelproof_explore.patched.threads import become_main
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_explore.tasks.loop import run
 
@@ -73,6 +74,7 @@ def _main(action: Callable[[], object]) -> Callable[[], Scenario]:
         context = copy_context()
 
         def main() -> None:
+            become_main()
             result = context.run(function, *given, **named)
             if isinstance(result, Scenario):
                 raise TypeError("it returns a Scenario: say so, `-> Scenario`")

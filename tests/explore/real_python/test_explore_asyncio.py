@@ -4,7 +4,7 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 
 import pytest
 
@@ -384,6 +384,36 @@ def test_both_substrates_and_the_brute_engine_agree(main: _Main) -> None:
 def test_what_the_loop_has_not_is_refused() -> None:
     with pytest.raises(ProgramRejectedError, match="asks the event loop for create_connection"):
         _explored(opens_a_connection)
+
+
+def test_a_loop_of_ones_own_is_refused() -> None:
+    def main() -> None:
+        asyncio.new_event_loop().run_until_complete(asyncio.sleep(0))
+
+    with pytest.raises(ProgramRejectedError, match=r"give the coroutine to asyncio\.run\(\)"):
+        _explored(main)
+
+
+async def begins_a_generator_when_cancelled() -> None:
+    async def numbers() -> AsyncGenerator[int]:
+        yield 1
+        yield 2
+
+    kept: list[AsyncGenerator[int]] = []
+
+    async def waits() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            kept.append(numbers())
+            await anext(kept[0])
+
+    await asyncio.wait([asyncio.create_task(waits())], timeout=1)
+
+
+def test_a_generator_that_nobody_ends_is_refused() -> None:
+    with pytest.raises(ProgramRejectedError, match="begins an asynchronous generator"):
+        _explored(begins_a_generator_when_cancelled)
 
 
 def test_outside_of_runs_asyncio_is_as_ever() -> None:

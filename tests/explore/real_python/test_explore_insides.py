@@ -11,12 +11,12 @@ from typing import Literal
 import pytest
 
 from support.explore.exploring import beside_installed
-from support.explore.programs import attributes, containers, insides
+from support.explore.programs import attributes, containers, insides, threads_and_tasks
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.library import explore
 from wheelproof_explore.verdicts import Verdict
 
-_OWN = insides.PROGRAMS + attributes.PROGRAMS + containers.PROGRAMS
+_OWN = "".join(one.PROGRAMS for one in (insides, attributes, containers, threads_and_tasks))
 
 
 def _named(what: str) -> list[str]:

@@ -16,7 +16,7 @@ import pytest
 
 from wheelproof_explore.explorer import Engine, Options, explore
 from wheelproof_explore.failures.problems import ProgramRejectedError
-from wheelproof_explore.patched.objects import CLOCKS
+from wheelproof_explore.patched.clocks import CLOCKS
 from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.program import Scenario, Settings, TimeMode
 from wheelproof_explore.result import Exploration
