@@ -128,7 +128,7 @@ def test_two_threads_that_join_each_other() -> None:
     failure = _failure(build)
     assert failure.kind is FailureKind.DEADLOCK
     assert failure.message == (
-        "first waits to join second, held by second; second waits to join first, held by first; "
+        "first waits for second to end; second waits for first to end; "
         "circle: first -> second -> first"
     )
 
