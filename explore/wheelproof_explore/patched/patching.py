@@ -53,8 +53,8 @@ def refuse_missed(value: object) -> None:
             runtime,
             f"uses a {kind.__name__} that was made before the run, where nobody looks for it: "
             f"{call_stack(inspect.currentframe())}",
-            "make it inside the run, keep it in a variable, an attribute or a container, or name the "
-            "package that keeps it with --instrument",
+            "make it inside the run, keep it in a variable, an attribute or a container, or name "
+            "the package that keeps it with --instrument",
         )
 
 
