@@ -102,9 +102,10 @@ class Bindings(RuleBasedStateMachine):
 
 
 TestBindings = Bindings.TestCase
-TestBindings.settings = _RUNS
+TestBindings.settings = settings(max_examples=60, deadline=None, derandomize=True)
 
 
+@pytest.mark.campaign
 @seed(seeds.seed(33_019))
 @_RUNS
 @given(asked=st.lists(st.integers(0, 2), min_size=2, max_size=12))
@@ -197,6 +198,7 @@ def test_a_discipline_refuses_a_lock_or_works_with_it(name: str) -> None:
     assert found.verdict() is Verdict.PASS, found.details()
 
 
+@pytest.mark.campaign
 @seed(seeds.seed(33_012))
 @_RUNS
 @given(
