@@ -14,15 +14,16 @@ from zlib import crc32
 from wheelproof_explore.failures.places import call_stack
 from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.fields.plain_fields import FieldAccess
-from wheelproof_explore.instrument.outside import (
+from wheelproof_explore.instrument.unseen import foreign
+from wheelproof_explore.instrument.unseen.kinds import (
     CONTAINERS,
-    Part,
     exposed,
     has_model,
     looked_into,
     name_of,
     opened,
 )
+from wheelproof_explore.instrument.unseen.parts import Part
 from wheelproof_explore.patched.deaths import Deaths
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.accesses import Accesses, reading, writing
@@ -123,6 +124,7 @@ class Seeing:
         """What runs called and nobody could look into, in the order of the calls."""
         opened.clear()
         exposed.clear()
+        foreign.forget()
 
     def access(self, instance: object, name: str, key: str, *, write: bool) -> Accesses:
         """Log an access by the running thread, or make it a step and return what that accesses."""

@@ -23,20 +23,19 @@ from types import (
 )
 from typing import cast
 
-from wheelproof_explore.instrument.calls import is_ours
 from wheelproof_explore.instrument.items import Items
-from wheelproof_explore.instrument.outside import (
+from wheelproof_explore.instrument.unseen.effects import Effect, receiver_of
+from wheelproof_explore.instrument.unseen.kinds import (
     ACCESSORS,
-    Effect,
-    Part,
     attributes_of,
     is_exposed,
     is_python,
     is_quiet,
     looked_into,
-    receiver_of,
     shares_memory,
 )
+from wheelproof_explore.instrument.unseen.parts import Part, is_foreign
+from wheelproof_explore.instrument.unseen.touching import is_ours
 from wheelproof_explore.patched.objects import Local
 from wheelproof_explore.patched.patching import refuse_missed
 from wheelproof_explore.patched.primitives import running
@@ -159,6 +158,8 @@ class Attributes(Items):
         """Tell whether a value is of a kind: a protocol asks for its attributes."""
         if type(kinds) is not type:
             for kind in _kinds_in(kinds):
+                if is_foreign(kind):
+                    self._calls.touch((kind, value), Effect.READS_ALL)
                 for name in _asked_for(kind):
                     self._attribute(value, name, write=False)
         return test(value, kinds)
@@ -168,8 +169,10 @@ class Attributes(Items):
         if not issubclass(type(value), type):
             self._seeing.expose(type(value))
         self._seeing.expose(value)
-        held = [one for one in (value, type(value)) if hasattr(one, "__dict__")]
-        look = partial(self._calls.touch, [vars(one) for one in held], Effect.READS)
+        held: list[object] = [vars(one) for one in (value, type(value)) if hasattr(one, "__dict__")]
+        if is_foreign(value):
+            held.append(value)
+        look = partial(self._calls.touch, held, Effect.READS)
         return self._calls.behind(look, dir, value)
 
     def _attribute(self, instance: object, name: str, *, write: bool, drops: bool = False) -> None:
@@ -204,6 +207,8 @@ class Attributes(Items):
         if name == "__dict__":
             self._seeing.expose(instance)
             return
+        if not write and is_foreign(instance) and _is_made_up(instance, name, found):
+            self._calls.touch((instance,), Effect.READS_ALL)
         is_data = inspect.isdatadescriptor(found) and not isinstance(found, _OF_C)
         is_field = is_data and _is_field(found)
         is_property = is_data and not is_field
@@ -259,6 +264,8 @@ class Attributes(Items):
         if write:
             self._seeing.note_set(name)
         (self._seeing.replace if write else self._seeing.find)(owner, name)
+        if is_foreign(kind) and not write and not any(name in vars(one) for one in mro):
+            self._calls.touch((kind,), Effect.READS_ALL)
         if name == "__dict__":
             self._seeing.expose(owner)
         elif write and _is_special(name):
@@ -332,6 +339,15 @@ def _has(instance: object, name: str) -> bool:
     return name in cast("dict[str, object]", held) or any(
         name == one for one, _ in attributes_of(instance)
     )
+
+
+def _is_made_up(instance: object, name: str, found: object) -> bool:
+    """Tell whether code of an object's class answers for an attribute."""
+    kind = type(instance)
+    if type(inspect.getattr_static(kind, "__getattribute__", None)) is FunctionType:
+        return True
+    is_there = found is not None or _has(instance, name)
+    return not is_there and inspect.getattr_static(kind, "__getattr__", None) is not None
 
 
 def _mro(kind: type) -> tuple[type, ...]:

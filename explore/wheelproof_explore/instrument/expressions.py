@@ -2,17 +2,12 @@
 
 import ast
 
-from wheelproof_explore.instrument.building import (
-    called,
-    cell_reader,
-    module_names,
-    named,
-)
+from wheelproof_explore.instrument.building import called, cell_reader, module_names, named
 
 _PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars"))
 """Built-in functions that look at their caller."""
 _MAKING = frozenset(("OrderedDict", "defaultdict", "deque", "dict", "list", "set"))
-_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+_DISPLAYS = (ast.List, ast.ListComp, ast.DictComp, ast.SetComp)
 
 
 class Expressions(ast.NodeTransformer):
@@ -100,7 +95,10 @@ class Expressions(ast.NodeTransformer):
                     self._gathered("pairs", value) if key is None else self.load(value)
                     for key, value in zip(node.keys, node.values, strict=True)
                 ]
-                node.keys = [None if key is None else self.load(key) for key in node.keys]
+                node.keys = [None if key is None else self._key(key) for key in node.keys]
+                return called("new", node)
+            case ast.Set():
+                node.elts = [self._key(key) for key in node.elts]
                 return called("new", node)
             case ast.FormattedValue():
                 spec = ast.Constant("") if node.format_spec is None else self.load(node.format_spec)
@@ -169,6 +167,13 @@ class Expressions(ast.NodeTransformer):
         """Return an expression that code that is not seen may evaluate, between what it does."""
         return called("last", called("entered"), value)
 
+    def _key(self, node: ast.expr) -> ast.expr:
+        """Return an item of a set, or a key: its hash is asked for, and it may be compared."""
+        made = self.load(node)
+        if isinstance(node, ast.Constant | ast.Starred):
+            return made
+        return ast.copy_location(called("hashed", made), node)
+
     def _gathered(self, how: str, node: ast.expr) -> ast.expr:
         """Return what an expression with stars yields."""
         return ast.copy_location(called(how, self.load(node)), node)
@@ -176,7 +181,8 @@ class Expressions(ast.NodeTransformer):
     def look(self, node: ast.expr) -> ast.expr:
         """Return an expression whose value is gone through, or asked whether it is true."""
         made = self.load(node)
-        if isinstance(node, ast.Compare | ast.Constant):
+        if isinstance(node, ast.Compare | ast.Constant | ast.BoolOp):
+            # Of `and` and `or` each part is asked by itself, and once, as Python does.
             return made
         return ast.copy_location(called("look", made), node)
 

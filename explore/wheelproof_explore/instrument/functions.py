@@ -15,15 +15,12 @@ from typing import TypeAlias, cast
 
 from wheelproof_explore.instrument.accesses import Seeing
 from wheelproof_explore.instrument.attributes import Attributes
-from wheelproof_explore.instrument.calls import PLAIN, UNSEEN_CALLS, Calls, is_ours, is_python_code
+from wheelproof_explore.instrument.calls import Calls, is_python_code
 from wheelproof_explore.instrument.items import Container
-from wheelproof_explore.instrument.outside import (
-    CONTAINERS,
-    IN_PLACE,
-    OPERATORS,
-    Effect,
-    receiver_of,
-)
+from wheelproof_explore.instrument.unseen.effects import IN_PLACE, OPERATORS, Effect, receiver_of
+from wheelproof_explore.instrument.unseen.kinds import CONTAINERS
+from wheelproof_explore.instrument.unseen.parts import is_foreign
+from wheelproof_explore.instrument.unseen.touching import PLAIN, UNSEEN_CALLS, is_ours
 from wheelproof_explore.patched.patching import refuse_missed
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.patched.threads import thread_init
@@ -212,6 +209,12 @@ class _Functions(Attributes):
         names[name] = value
         return value
 
+    def matched(self, value: object) -> object:
+        """Return what a `match` is about: patterns compare it with values."""
+        if is_foreign(value):
+            self.blind("a pattern that is compared by code that is not seen")
+        return value
+
     def match(self, value: object, pattern: _Pattern) -> bool:
         """Read what a pattern reads; the result keeps the case in front of it from matching."""
         if running() is not None:
@@ -219,6 +222,7 @@ class _Functions(Attributes):
         return False
 
     def _matches(self, value: object, pattern: _Pattern) -> bool:
+        self.matched(value)
         return not pattern or any(self._is(value, *alternative) for alternative in pattern)
 
     def _is(self, value: object, sort: str, test: object, parts: dict[str | int, _Pattern]) -> bool:

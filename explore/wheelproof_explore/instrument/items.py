@@ -1,7 +1,7 @@
 """What rewritten code does with containers and iterators: by key, as a whole, one by one."""
 
 import operator
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from itertools import islice
@@ -9,15 +9,17 @@ from types import CoroutineType, FunctionType
 from typing import TypeAlias, TypeVar, cast
 
 from wheelproof_explore.instrument.accesses import KEYED, Seeing, label_of
-from wheelproof_explore.instrument.calls import NO_ITEMS, Calls
-from wheelproof_explore.instrument.outside import (
-    CONTAINERS,
-    Effect,
+from wheelproof_explore.instrument.calls import Calls
+from wheelproof_explore.instrument.unseen.effects import Effect, only_looks
+from wheelproof_explore.instrument.unseen.kinds import CONTAINERS
+from wheelproof_explore.instrument.unseen.parts import (
+    holds_foreign,
+    is_foreign,
     may_nest,
     nested,
-    only_looks,
     parts_of,
 )
+from wheelproof_explore.instrument.unseen.touching import NO_ITEMS
 from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.runtime.accesses import Accesses
 from wheelproof_explore.runtime.runtime import ControlledRuntime
@@ -37,6 +39,8 @@ _GOING_THROUGH = frozenset((
 _COMPARING = frozenset(("__contains__", "count", "index", "remove", "sort"))
 """Methods of containers that compare items, which may be containers themselves."""
 
+_SEQUENCES = (list, deque)
+"""Containers in which a value is compared with each item."""
 _T = TypeVar("_T")
 _Sent: TypeAlias = Generator[object, object, object]
 
@@ -69,14 +73,23 @@ class Items:
         if self._calls.is_special(container, f"__{function.__name__}__"):
             effect = Effect.WRITES if writes else Effect.READS_ALL
             self._calls.keep_weakly(container, (key, *given))
-            look = partial(self._calls.touch, (container,), effect, asks=True)
-        elif given and type(key) is slice:
-            look = partial(self._whole_and, given, container, write=writes)
-        elif function is operator.contains and may_nest(key):
-            look = partial(self._whole_and, nested(container, key), container, write=False)
+            # Code of a package may also look at what it is given, or write it.
+            values = (container, key, *given) if is_foreign(container) else (container,)
+            look = partial(self._calls.touch, values, effect, asks=True)
+        elif type(key) is slice and (given or any(map(is_foreign, _ends_of(key)))):
+            look = partial(self._whole_and, (*given, *_ends_of(key)), container, write=writes)
+        elif self._may_run_code(function, container, key):
+            look = partial(self._whole_and, nested(container, key), container, write=writes)
         else:
             look = partial(self._item, container, key, write=writes, resized=resizes)
         return self._calls.behind(look, function, container, key, *given)
+
+    def _may_run_code(self, function: object, container: Container, key: object) -> bool:
+        """Tell whether a look for a key may go through containers, or call code by comparisons."""
+        if function is operator.contains:
+            goes_through = issubclass(type(container), _SEQUENCES)
+            return may_nest(key) or (goes_through and holds_foreign(container))
+        return is_foreign(key) or (issubclass(type(key), tuple) and holds_foreign([key]))
 
     def _may_lack(self, container: Container, key: object) -> bool:
         """Tell whether a key may be absent: before a step is made, others may still remove it."""
@@ -92,6 +105,12 @@ class Items:
     def delete_item(self, container: Container, key: object) -> None:
         """Remove an item."""
         self._by_key(operator.delitem, container, key, writes=True, resizes=True)
+
+    def hashed(self, key: object) -> object:
+        """Return a key or an item of a set, whose hash is asked for."""
+        if holds_foreign((key,)):
+            self._calls.touch((key,), Effect.READS)
+        return key
 
     def contains(self, value: object, container: Container) -> bool:
         """Tell whether a value is among the items."""
@@ -208,9 +227,9 @@ class Items:
             look = partial(self._item, container, given[0], write=writes, resized=writes)
         elif name in _GOING_THROUGH or issubclass(type(container), bytearray):
             write = not only_looks(type(container), name)
-            others = nested(*given) if name == "join" else given
+            others = nested(*given) if name == "join" else (*given, *nested(*given))
             look = partial(self._whole_and, others, container, write=write)
-        elif name in _COMPARING and any(map(may_nest, given or tuple(container))):
+        elif name in _COMPARING and any(map(may_nest, (*given, *container))):
             write = not only_looks(type(container), name)
             look = partial(self._whole_and, nested(container, *given), container, write=write)
         else:
@@ -221,7 +240,8 @@ class Items:
     def _elements(self, container: Iterable[object]) -> Iterator[object]:
         """Go through a container or an iterator: each look for an element reads it, in one step."""
         iterator = self._iterator(container)
-        is_own = type(getattr(type(iterator), "__next__", None)) is FunctionType
+        step: object = getattr(type(iterator), "__next__", None)
+        is_own = type(step) is FunctionType and self._calls.is_seen(step)
         looked = -2
         # Of what is called to make an element.
         effect = self._calls.effect_of_functions((iterator,))
@@ -255,3 +275,7 @@ class Items:
 def _running_with(value: object) -> ControlledRuntime | None:
     """Return the runtime of the running thread, if the value is a container."""
     return running() if issubclass(type(value), CONTAINERS) else None
+
+
+def _ends_of(part: slice) -> tuple[object, ...]:
+    return part.start, part.stop, part.step

@@ -44,7 +44,9 @@ from typing import cast
 
 from wheelproof_explore.instrument.accesses import Seeing
 from wheelproof_explore.instrument.loading import OWN, modules_seen
-from wheelproof_explore.instrument.outside import IMMUTABLE_TYPE, has_effects_known, is_quiet
+from wheelproof_explore.instrument.unseen.effects import has_effects_known
+from wheelproof_explore.instrument.unseen.foreign import IMMUTABLE_TYPE
+from wheelproof_explore.instrument.unseen.kinds import is_quiet
 from wheelproof_explore.patched.holders import held_by, rebuilt, slots_of
 from wheelproof_explore.patched.search import LEFT_ALONE
 

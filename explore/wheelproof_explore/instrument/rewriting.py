@@ -19,13 +19,7 @@ from wheelproof_explore.instrument.building import (
     read_by_pattern,
 )
 from wheelproof_explore.instrument.expressions import Expressions
-from wheelproof_explore.instrument.scopes import (
-    SCOPES,
-    Scope,
-    bound,
-    own_names,
-    shared_variables,
-)
+from wheelproof_explore.instrument.scopes import SCOPES, Scope, bound, own_names, shared_variables
 
 _NO_ANNOTATIONS = __future__.annotations.compiler_flag
 
@@ -292,6 +286,8 @@ class _Rewriter(Expressions):
         """Put before each case one that never matches and reports what the case's pattern reads."""
         made: list[ast.stmt] = []
         reads = [read_by_pattern(case.pattern) for case in node.cases]
+        if any(isinstance(part, ast.MatchValue) for case in node.cases for part in ast.walk(case)):
+            node.subject = ast.copy_location(called("matched", node.subject), node.subject)
         subject = self._keep(node.subject, made) if any(reads) else self.load(node.subject)
         cases: list[ast.match_case] = []
         for case, read in zip(node.cases, reads, strict=True):

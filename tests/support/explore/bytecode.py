@@ -117,13 +117,22 @@ class _Lock:
         self.taken = False
         self._value = permits
 
-    def __enter__(self) -> None:
+    def acquire(self, blocking: bool = True) -> bool:
         if self.taken:
+            if not blocking:
+                return False
             _Run.current.wait(lambda: not self.taken)
         self.taken = True
+        return True
+
+    def release(self) -> None:
+        self.taken = False
+
+    def __enter__(self) -> None:
+        self.acquire()
 
     def __exit__(self, *error: object) -> None:
-        self.taken = False
+        self.release()
 
 
 class _Event:

@@ -79,6 +79,14 @@ class ConstructProgram:
     is_coroutine: bool
 
 
+def two_readers(row: Construct) -> str:
+    """Return a program in which two threads read what one construct keeps, and nobody writes."""
+    reads = _indented(f"{row.declares}\n{row.read}", 2)
+    return _PROGRAM.format(
+        before=row.before, setup=_indented(row.setup, 1), one=reads, other=reads, final=row.read
+    )
+
+
 def random_threads(seed: int, constructs: Sequence[Construct] = CONSTRUCTS) -> ConstructProgram:
     """Draw a program of two threads, of these constructs."""
     return _drawn(random.Random(seed), _PROGRAM, constructs, turns=False)

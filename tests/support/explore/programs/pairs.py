@@ -5,15 +5,16 @@ result of one order fails, and no verdict on it may be a pass.
 """
 
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from support.explore.programs import kinds_of_containers, kinds_of_objects
+from support.explore.programs import kinds_of_containers, kinds_of_objects, kinds_of_packages
 from support.explore.programs.kind import Kind
 
 _PRELUDE = f"""
 {kinds_of_containers.PRELUDE}
 {kinds_of_objects.PRELUDE}
+{kinds_of_packages.PRELUDE}
 def said(call):
     try:
         result = call()
@@ -60,7 +61,16 @@ class Pair:
         )
 
 
-_KINDS: Mapping[str, Kind] = {**kinds_of_containers.KINDS, **kinds_of_objects.KINDS}
+_KINDS: Mapping[str, Kind] = {
+    **kinds_of_containers.KINDS,
+    **kinds_of_objects.KINDS,
+    **kinds_of_packages.KINDS,
+}
+INSTALLED = {kinds_of_packages.PACKAGE: kinds_of_packages.PACKAGE_TEXT}
+"""The package that the programs import, by its name: the model checker does not look into it."""
+_IMPORT = f"""
+from {kinds_of_packages.PACKAGE} import *
+"""
 
 
 def _parts(text: str) -> list[str]:
@@ -69,14 +79,15 @@ def _parts(text: str) -> list[str]:
 
 def module(pairs: list[Pair]) -> str:
     """Return a module with the programs of pairs, named by their places."""
-    return _PRELUDE + "".join(one.programs(f"pair_{at}") for at, one in enumerate(pairs))
+    return _PRELUDE + _IMPORT + "".join(one.programs(f"pair_{at}") for at, one in enumerate(pairs))
 
 
-def drawn(seed: int, count: int) -> list[Pair]:
-    """Return so many pairs whose reader says something else behind the writer."""
+def drawn(seed: int, count: int, kinds: Collection[str] = tuple(_KINDS)) -> list[Pair]:
+    """Return so many pairs of these kinds whose reader says something else behind the writer."""
     every = [
         (name, reader, writer)
         for name, kind in _KINDS.items()
+        if name in kinds
         for reader in _parts(kind.readers)
         for writer in _parts(kind.writers)
     ]
@@ -95,6 +106,7 @@ def _said(made: str, calls: list[str]) -> str:
     """Return what the last of several expressions says, evaluated on a new object."""
     names: dict[str, object] = {}
     exec(_PRELUDE, names)
+    exec(kinds_of_packages.PACKAGE_TEXT, names)
     exec(f"d = {made}", names)
     for call in calls:
         exec(f"result = said(lambda: {call})", names)

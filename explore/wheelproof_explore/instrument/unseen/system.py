@@ -21,14 +21,10 @@ from types import BuiltinMethodType, FunctionType, ModuleType
 from typing import cast
 from warnings import catch_warnings
 
-from wheelproof_explore.instrument.outside import (
-    CONTAINERS,
-    LOOKING_METHODS,
-    Effect,
-    Part,
-    parts_of,
-    receiver_of,
-)
+from wheelproof_explore.instrument.unseen.effects import Effect, receiver_of
+from wheelproof_explore.instrument.unseen.foreign import LOOKING_METHODS
+from wheelproof_explore.instrument.unseen.kinds import CONTAINERS
+from wheelproof_explore.instrument.unseen.parts import Part, parts_of
 
 _NO_FILES = frozenset((
     "WCOREDUMP", "WEXITSTATUS", "WIFCONTINUED", "WIFEXITED", "WIFSIGNALED", "WIFSTOPPED",

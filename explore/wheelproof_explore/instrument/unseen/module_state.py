@@ -14,15 +14,13 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import cast
 
 from wheelproof_explore.instrument.accesses import Seeing
-from wheelproof_explore.instrument.outside import (
-    CONTAINERS,
-    Part,
+from wheelproof_explore.instrument.unseen.effects import (
     function_behind,
     has_effects_known,
-    is_python,
-    parts_of,
     receiver_of,
 )
+from wheelproof_explore.instrument.unseen.kinds import CONTAINERS, is_python
+from wheelproof_explore.instrument.unseen.parts import Part, parts_of
 from wheelproof_explore.patched.search import FOREIGN
 
 _ASSIGNS = frozenset(("STORE_GLOBAL", "DELETE_GLOBAL"))

@@ -1,0 +1,1 @@
+"""Code that is not rewritten: what a call into it, or a look at its objects, may touch."""
