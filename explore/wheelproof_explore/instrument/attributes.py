@@ -27,7 +27,9 @@ from wheelproof_explore.instrument.items import Items
 from wheelproof_explore.instrument.unseen.effects import Effect, receiver_of
 from wheelproof_explore.instrument.unseen.kinds import (
     ACCESSORS,
+    PROXIES,
     attributes_of,
+    behind_proxy,
     is_exposed,
     is_python,
     is_quiet,
@@ -188,6 +190,9 @@ class Attributes(Items):
             # It has the attributes of its function.
             self._attribute(cast("MethodType", instance).__func__, name, write=write)
         if issubclass(kind, _NO_STATE):
+            return
+        if kind in PROXIES:
+            self._attribute(behind_proxy(instance), name, write=write, drops=drops)
             return
         refuse_missed(instance)
         if kind is super:

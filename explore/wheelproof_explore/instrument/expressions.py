@@ -7,7 +7,7 @@ from wheelproof_explore.instrument.building import called, cell_reader, module_n
 _PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars"))
 """Built-in functions that look at their caller."""
 _MAKING = frozenset(("OrderedDict", "defaultdict", "deque", "dict", "list", "set"))
-_DISPLAYS = (ast.List, ast.ListComp, ast.DictComp, ast.SetComp)
+_DISPLAYS = (ast.List, ast.ListComp)
 
 
 class Expressions(ast.NodeTransformer):
@@ -118,6 +118,13 @@ class Expressions(ast.NodeTransformer):
                 return self.stored_value(node.target, self.load(node.value))
             case ast.List(ctx=ast.Store()):
                 self.generic_visit(node)
+            case ast.SetComp() | ast.DictComp():
+                self.generic_visit(node)
+                if isinstance(node, ast.SetComp):
+                    node.elt = _hashed(node.elt)
+                else:
+                    node.key = _hashed(node.key)
+                return called("new", node)
             case _ if isinstance(node, _DISPLAYS):
                 self.generic_visit(node)
                 return called("new", node)
@@ -169,10 +176,8 @@ class Expressions(ast.NodeTransformer):
 
     def _key(self, node: ast.expr) -> ast.expr:
         """Return an item of a set, or a key: its hash is asked for, and it may be compared."""
-        made = self.load(node)
-        if isinstance(node, ast.Constant | ast.Starred):
-            return made
-        return ast.copy_location(called("hashed", made), node)
+        is_plain = isinstance(node, ast.Constant | ast.Starred)
+        return self.load(node) if is_plain else _hashed(self.load(node))
 
     def _gathered(self, how: str, node: ast.expr) -> ast.expr:
         """Return what an expression with stars yields."""
@@ -217,6 +222,10 @@ def _compared(operation: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr
             return ast.Compare(left, [operation], [right])
         case _:
             return _operate(operation, left, right)
+
+
+def _hashed(key: ast.expr) -> ast.expr:
+    return ast.copy_location(called("hashed", key), key)
 
 
 def _are_constants(*nodes: ast.expr) -> bool:

@@ -39,6 +39,8 @@ _GOING_THROUGH = frozenset((
 _COMPARING = frozenset(("__contains__", "count", "index", "remove", "sort"))
 """Methods of containers that compare items, which may be containers themselves."""
 
+_APPENDING = frozenset(("append", "appendleft"))
+"""Methods of containers that keep what they are given without a look at it."""
 _SEQUENCES = (list, deque)
 """Containers in which a value is compared with each item."""
 _T = TypeVar("_T")
@@ -74,7 +76,9 @@ class Items:
             effect = Effect.WRITES if writes else Effect.READS_ALL
             self._calls.keep_weakly(container, (key, *given))
             # Code of a package may also look at what it is given, or write it.
-            values = (container, key, *given) if is_foreign(container) else (container,)
+            others = (key, *(_ends_of(key) if type(key) is slice else ()), *given)
+            all_of_them = is_foreign(container)
+            values = (container, *(one for one in others if all_of_them or holds_foreign((one,))))
             look = partial(self._calls.touch, values, effect, asks=True)
         elif type(key) is slice and (given or any(map(is_foreign, _ends_of(key)))):
             look = partial(self._whole_and, (*given, *_ends_of(key)), container, write=writes)
@@ -221,7 +225,8 @@ class Items:
         )
 
     def _call(self, container: Container, name: str, /, *given: object, **named: object) -> object:
-        if name in _BY_KEY and type(container) in KEYED and given:
+        by_key = name in _BY_KEY and type(container) in KEYED and given
+        if by_key and not self._may_run_code(None, container, given[0]):
             lacks = self._may_lack(container, given[0])
             writes = name == "pop" or (lacks and not only_looks(type(container), name))
             look = partial(self._item, container, given[0], write=writes, resized=writes)
@@ -229,6 +234,9 @@ class Items:
             write = not only_looks(type(container), name)
             others = nested(*given) if name == "join" else (*given, *nested(*given))
             look = partial(self._whole_and, others, container, write=write)
+        elif name not in _APPENDING and holds_foreign(given):
+            write = not only_looks(type(container), name)
+            look = partial(self._whole_and, given, container, write=write)
         elif name in _COMPARING and any(map(may_nest, (*given, *container))):
             write = not only_looks(type(container), name)
             look = partial(self._whole_and, nested(container, *given), container, write=write)

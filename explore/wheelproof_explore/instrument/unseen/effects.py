@@ -49,14 +49,15 @@ _READING = frozenset((
 ))  # fmt: skip
 _READING_ALL = frozenset(("ascii", "format", "print", "repr", "str"))
 _DEEP = frozenset((
-    "all", "any", "dict", "filter", "frozenset", "map", "max", "min", "set", "sorted", "sum",
+    "all", "any", "dict", "filter", "fromkeys", "frozenset", "map", "max", "min", "set", "sorted",
+    "sum",
 ))  # fmt: skip
 _DEEP_PACKAGES = frozenset((
-    "_bisect", "_functools", "_heapq", "_operator", "bisect", "functools", "heapq", "itertools",
-    "operator",
+    "_bisect", "_csv", "_functools", "_heapq", "_operator", "bisect", "functools", "heapq",
+    "itertools", "operator",
 ))  # fmt: skip
 """Functions that do something with the items of what they are given."""
-_LOOKING_PACKAGES = frozenset(("gc", "math", "os", "posix", "re", "sys"))
+_LOOKING_PACKAGES = frozenset(("datetime", "gc", "math", "os", "pathlib", "posix", "re", "sys"))
 _LOOKING_FUNCTIONS: Mapping[str, Sequence[str]] = {
     "asyncio": ("as_completed", "wait"),
     "concurrent": ("as_completed", "map", "wait"),
@@ -147,7 +148,8 @@ def effects_of(function: object) -> tuple[Effect, Effect]:
         return effect, effect
     if receiver is not None:
         looks = only_looks(type(receiver), name)
-        given = Effect.READS_ALL if type(receiver) in (str, bytes) else Effect.READS
+        deep = type(receiver) in (str, bytes) or type(function) is MethodType
+        given = Effect.READS_ALL if deep else Effect.READS
         if name in _FILLING:
             given = Effect.WRITES
         return Effect.READS if looks else Effect.WRITES, given

@@ -1,5 +1,6 @@
 """Classes, and what is known of the state of their objects: quiet ones keep none that shows."""
 
+import ctypes
 import os
 import sys
 import threading
@@ -11,7 +12,14 @@ from functools import cache
 from logging import LogRecord
 from types import CodeType, FunctionType, MemberDescriptorType
 from typing import cast
-from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary, finalize
+from weakref import (
+    CallableProxyType,
+    ProxyType,
+    WeakKeyDictionary,
+    WeakSet,
+    WeakValueDictionary,
+    finalize,
+)
 
 from wheelproof_explore.instrument.unseen.foreign import IMMUTABLE_TYPE
 
@@ -29,6 +37,10 @@ _HOLDING = frozenset((
     Context, LogRecord, WeakKeyDictionary, WeakSet, WeakValueDictionary, finalize, type(os.environ),
 ))  # fmt: skip
 """Classes of quiet modules that hold what they are given, and tell who asks."""
+PROXIES = (ProxyType, CallableProxyType)
+_BEHIND = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(
+    ("PyWeakref_GetObject", ctypes.pythonapi)
+)
 CONTAINERS = (dict, list, set, deque, bytearray, array)
 _KEEPING = frozenset(("concurrent", "contextlib", "queue", "threading"))
 """Quiet packages whose objects have attributes that their own code changes."""
@@ -93,6 +105,17 @@ def is_opened(kind: type) -> bool:
 def is_exposed(kind: type) -> bool:
     """Tell whether a run has taken the `__dict__` of an object of a class."""
     return bool(exposed) and name_of(kind) in exposed
+
+
+def behind_proxy(proxy: object) -> object:
+    """Return the object that a weak proxy stands for, None if it has died, without its code.
+
+    >>> from weakref import proxy
+    >>> one = {1}
+    >>> behind_proxy(proxy(one)) is one
+    True
+    """
+    return ctypes.cast(_BEHIND(proxy), ctypes.py_object).value
 
 
 def name_of(kind: type) -> tuple[str, str]:

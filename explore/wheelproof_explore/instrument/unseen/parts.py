@@ -25,7 +25,9 @@ from wheelproof_explore.instrument.unseen.effects import only_looks, receiver_of
 from wheelproof_explore.instrument.unseen.foreign import Look, look_at
 from wheelproof_explore.instrument.unseen.kinds import (
     CONTAINERS,
+    PROXIES,
     attributes_of,
+    behind_proxy,
     is_exposed,
     is_python,
     is_quiet,
@@ -90,6 +92,8 @@ def parts_of(value: object, *, everything: bool, asks: bool = False) -> Iterator
             inside = cast("tuple[object, ...]", here)
         elif kind is slice:
             inside = gc.get_referents(here)
+        elif kind in PROXIES:
+            inside = (behind_proxy(here),)
         elif issubclass(kind, CONTAINERS):
             yield (here, kind.__name__, ""), written or (asks and issubclass(kind, defaultdict))
             # Not by the methods of a subclass, which are code of the program.

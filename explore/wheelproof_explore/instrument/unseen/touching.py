@@ -1,9 +1,11 @@
 """What calls of code that is not rewritten touch, and what looks at its objects do."""
 
+import asyncio
 import gc
 import inspect
+import queue
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import EnumType
 from functools import WRAPPER_ASSIGNMENTS, cache, partial, update_wrapper
 from itertools import chain
@@ -76,6 +78,7 @@ _TEXTS = (ascii, format, print, repr, str)
 _WRAPPED = (*WRAPPER_ASSIGNMENTS, "__dict__", "__wrapped__")
 """What `functools.wraps` sets of a function."""
 _CACHE_OF = "cache of "
+_PRIORITY_QUEUES = (queue.PriorityQueue, asyncio.PriorityQueue)
 _CACHE = type(cache(lambda: None))
 
 
@@ -159,6 +162,10 @@ class Touching:
             read = parts_touched((*values, *inside), of_given, asks=asks_for_keys(target))
             looks = is_builtin(target) and all(map(self._looks_by_methods, functions_in(values)))
             parts += self._not_seen(read) if looks else read
+        elif _looks_at_values(target, receiver):
+            waiting = _waiting_in(receiver)
+            foreign = [one for one in nested(*values, *waiting) if is_foreign(one)]
+            parts += parts_touched(foreign, Effect.READS)
         if issubclass(type(receiver), EnumType):
             # A call of the class, which looks for the member of a value.
             members: object = vars(cast("type", receiver))["_value2member_map_"]
@@ -376,6 +383,23 @@ def _taken_from(wrapped: object) -> Iterator[tuple[Part, bool]]:
         for name in ("", *_WRAPPED, *vars(wrapped)):
             yield (wrapped, "function.", name), False
         yield (vars(wrapped), "dict", ""), False
+
+
+def _looks_at_values(function: object, receiver: object) -> bool:
+    """Tell whether a call that only keeps its values may compare, hash or show them."""
+    module = str(getattr(function, "__module__", "")).partition(".")[0]
+    return module == "logging" or any(
+        issubclass(type(one), EnumType) or issubclass(type(one), _PRIORITY_QUEUES)
+        for one in (function, receiver)
+    )
+
+
+def _waiting_in(receiver: object) -> Sequence[object]:
+    """Return the items of a queue that compares them."""
+    if not issubclass(type(receiver), _PRIORITY_QUEUES):
+        return ()
+    held = vars(receiver)
+    return cast("Sequence[object]", held.get("queue", held.get("_queue", ())))
 
 
 def _calls_later(function: object) -> bool:

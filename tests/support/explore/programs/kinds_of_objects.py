@@ -234,6 +234,7 @@ KINDS: Mapping[str, Kind] = {
         copy.copy(d).size; dataclasses.asdict(d); repr(d); any(x == 5 for x in d);
         sorted([d, Node(2)])[0].value; {Node(1): 1}.get(d); [Node(1)].index(d); not d;
         d in [Node(1)]; min(d, Node(3)).value; [*d]; next(iter(d)); hash(d) and d.size;
+        weakref.proxy(d).value; len(weakref.proxy(d)); weakref.ref(d)().value;
         map(str, d); operator.itemgetter(0)(d); operator.contains(d, 5); len(d.children)
         """,
         """

@@ -15,7 +15,7 @@ class Value:
     def __init__(self, n=0): self.n = n
     def set(self, n): self.n = n
     def get(self): return self.n
-    def __eq__(self, other): return self.n == 1
+    def __eq__(self, other): return self.n == getattr(other, "n", other)
     def __lt__(self, other): return self.n == 1
     def __gt__(self, other): return self.n == 1
     def __hash__(self): return 7
@@ -131,9 +131,10 @@ class FillerDict(dict):
     def __eq__(self, given): given.append(1)
     def __setitem__(self, key, given): given.append(1)
 FILLER, FILLER_DICT = Filler(), FillerDict()
+KEYS = {Value(1): 1, (Value(1), 1): 2}
 '''
 PRELUDE = """
-import bisect, collections, copy, heapq, json, operator, os
+import bisect, collections, copy, datetime, heapq, io, json, logging, operator, os, reprlib
 def by_match(d):
     match d:
         case 5: return 1
@@ -151,10 +152,23 @@ def by_in_place(d):
     return total
 def by_and(d): return 1 if d and True else 0
 def put(o, k, v): o[k] = v
+def by_priority(d):
+    waiting = queue.PriorityQueue()
+    for one in (Value(9), d): waiting.put((1, one))
+    return waiting.get()[1].n
+def logged(d):
+    logger, shown = logging.Logger("own"), io.StringIO()
+    logger.addHandler(logging.StreamHandler(shown))
+    logger.warning("%s", d)
+    return shown.getvalue()
+def dealt(d):
+    cards = collections.deque([1, 2])
+    cards.rotate(d)
+    return cards
 """
 _READERS = """
-d in [5]; 5 in [d]; d in {Value(3): 1}; {Value(3): 1}.get(d); str({Value(3): 1, d: 2});
-str({Value(3), d}); (d, 1) in {(Value(3), 1)}; max([d, Value(3)]).n; sorted([Value(9), d])[0].n;
+d in [5]; 5 in [d]; d in {Value(1): 1}; {Value(1): 1}.get(d); str({Value(1): 1, d: 2});
+str({Value(1), d}); (d, 1) in {(Value(1), 1)}; max([d, Value(1)]).n; sorted([Value(9), d])[0].n;
 heapq.nsmallest(1, [Value(9), d])[0].n; bisect.bisect([d], 5); [d].count(5); [5, d].index(d);
 (d,) == (5,); [d] == [5]; [d] < [5]; repr([d]); f"{[d]}"; f"{d!r:>3}"; "%s" % d; "%s" % (d,);
 "{}".format(d); "{0[0]}".format(d); "abc"[d:]; [10, 11][d]; [1] * d; len(range(d)); abs(d);
@@ -166,8 +180,13 @@ by_for(d); by_star(d); by_in_place(d); by_and(d); d != 5; not d; 1 if d else 2; 
 d in collections.deque([5]); collections.Counter(d); json.dumps([1, 2][:d]); os.fspath(d);
 os.path.join("a", d); operator.index(d); operator.contains(d, 5); operator.itemgetter(0)(d);
 isinstance(3, d); [d, 5].remove(5); str(d); slice(d).indices(9); chr(d); hex(d); pow(2, d); 5 in d;
-d[0]; len(d); {}.update(d); dict(d); operator.iadd([], d); set().union(d); str(frozenset([d]));
-bool(d); d.get(); -d; d + 1; 1 + d; d < 5; d == 5; list(d); set([d, Value(3)]) == 1
+d[0]; len(d); {}.update(d); KEYS.get(d); (d, 1) in KEYS; KEYS[d, 1]; d in KEYS.keys();
+(d, 1) in {Value(1): 1}.items(); len({n for n in [Value(1), d]}); len(dict.fromkeys([Value(1), d]));
+[0].insert(d, 1); [0, 1].pop(d); datetime.date(2000, 1, d); os.path.basename(d);
+by_priority(d); logged(d); reprlib.repr([d]); d in collections.UserList([1]); dealt(d);
+memoryview(b"abc")[d:].tobytes(); dict(d);
+operator.iadd([], d); set().union(d); str(frozenset([d]));
+bool(d); d.get(); -d; d + 1; 1 + d; d < 5; d == 5; list(d); set([d, Value(1)]) == 1
 """
 _OF_ITERATORS = """
 by_for(d); next(iter(d)); list(itertools.islice(d, 1)); list(zip([1], d)); next(map(abs, d));
