@@ -657,6 +657,12 @@ FetchesAreNotedByTheLeaderTheyMean ==
     [][\A q \in Partitions, f \in Followers :
         ends'[q][f] > ends[q][f] => leads[q] /\ sent[f][q] = epoch[q]]_vars
 
+\* Rule 5.4.4: who is in sync again has all that is older than the epoch.  When an epoch begins, who
+\* is in sync counts as caught up (5.4.2).
+WhoRejoinsHasWhatIsOlderThanTheEpoch ==
+    [][\A q \in Partitions : \A f \in isr'[q] \ isr[q] : epoch'[q] = epoch[q] =>
+        \A i \in DOMAIN log[q] : log[q][i][1] < epoch[q] => i <= Len(copy[f][q])]_vars
+
 AnswersAreFinal ==
     [][\A r \in Producers \cup Consumers : ~Open(r) => answer'[r] = answer[r]]_vars
 
