@@ -672,6 +672,12 @@ AnswersAreFinal ==
 \* Every append is replicated by those in sync, and then acknowledged; or this broker leads no more.
 ProducesAreAnswered == \A p \in Producers : pc[p] # "Append" ~> ~Open(p)
 
+\* Rule 5.5.1: what all in sync have, is below the high watermark at last.
+WatermarkRises ==
+    \A q \in Partitions : \A n \in 1..Cardinality(Producers) :
+        leads[q] /\ End(q) >= n /\ (\A f \in isr[q] : Len(copy[f][q]) >= n)
+            ~> hw[q] >= n \/ ~leads[q]
+
 FetchesWithEnoughBytesAreAnswered ==
     \A c \in Consumers : Sum(c, Range(Asks[c])) >= MinBytes[c] ~> ~Open(c)
 

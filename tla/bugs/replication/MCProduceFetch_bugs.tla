@@ -124,4 +124,7 @@ OneIsEnough(x) == 1
 
 \* A follower is in sync again at the high watermark, wherever the epoch began.
 RejoinAtTheWatermark(f, q, end) == f \in Followers \ isr[q] /\ end >= hw[q]
+
+\* The high watermark stays one record behind what all have.
+RaisedShort(q, offset, end) == Max(hw[q], Min(offset, end) - 1)
 =============================================================================
