@@ -677,6 +677,11 @@ TypeOK ==
     /\ hungry \subseteq AllPartitions
     /\ passedOver \in [AllPartitions -> Nat]
 
+MutualExclusion ==
+    \A a, other \in Appenders :
+        {pc[a], pc[other]} \subseteq {"TryAppend", "AppendNew"} /\ Partition(a) = Partition(other)
+            => a = other
+
 RecordCompletesAtMostOnce == \A r \in Records : outcomes[r] <= 1
 
 Places(b) == Cardinality({<<p, i>> \in UNION {{p} \X DOMAIN queue[p] : p \in AllPartitions} :

@@ -315,4 +315,12 @@ IsReadyBut(p, hurried) ==
 CloseHurriesNobody(p) == IsReadyBut(p, flushes > 0)
 
 FlushHurriesNobody(p) == IsReadyBut(p, closed)
+
+\* An append takes the monitor though another one has it.
+TestClosedTogether(a) ==
+    /\ pc[a] \in {"TestFirst", "TestAgain"}
+    /\ Go(a, CASE pc[a] = "TestFirst" -> IF closed THEN "EndAppend" ELSE "TryAppend"
+               [] pc[a] = "TestAgain" -> IF closed THEN "GiveBack" ELSE "AppendNew")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, awaited, sender, work, drain, history>>
 =============================================================================
