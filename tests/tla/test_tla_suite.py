@@ -97,7 +97,8 @@ def test_tla_known_bugs_name_models_of_the_manifest() -> None:
 
 def test_tla_has_a_model_for_each_cfg_and_a_use_for_each_module() -> None:
     models = load_manifest(tla_directory() / "manifest.toml")
-    cfgs = {model.cfg.name for model in models if model.kind is Kind.MODEL}
+    # A model that starts from another one has no file of its own.
+    cfgs = {model.cfg.name for model in models} - {f"{model.name}.cfg" for model in models}
     assert cfgs == {str(path) for path in tla_directory().resolve().rglob("*.cfg")}
     modules = {path.stem: path for path in tla_directory().resolve().rglob("*.tla")}
     assert len(modules) == len(list(tla_directory().rglob("*.tla"))), "two have one name"

@@ -66,8 +66,14 @@ IsUnclaimed(w) == claims[w] = {}
 \* One claim and no more: the lock that is taken by it is never given back.
 Claim(w, reason) == claims' = IF IsUnclaimed(w) THEN [claims EXCEPT ![w] = {reason}] ELSE claims
 
+\* Whether the wait of w has begun before x comes; a model may put waits in an order.
+ComesBefore(w, x) == FALSE
+
+HasWaited(w) == pc[w] \in {"Asleep", "Claimed", "Relock", "Leave", "Done"}
+
 Lock(t) ==
     /\ pc[t] = "Lock"
+    /\ \A w \in Waiters : ComesBefore(w, t) => HasWaited(w)
     /\ lock = None
     /\ lock' = t
     /\ Go(t, IF t \in Waiters THEN "Enter" ELSE "Pop")
@@ -254,6 +260,14 @@ EveryClaimHasACause ==
         /\ "notified" \in claims[w] => \E n \in Notifiers : hand[n] = w
         /\ "interrupted" \in claims[w] =>
             \E i \in Interrupters : Victim[i] = w /\ pc[i] = "Done"
+
+(* Action property *)
+
+\* Rule 3.5: a notification goes to whoever has waited longest, of those whose wait is not over.
+NotificationsGoToTheLongestWaiting ==
+    [][\A w, x \in Waiters :
+        ComesBefore(w, x) /\ IsUnclaimed(x) /\ claims'[x] = {"notified"} =>
+            ~IsUnclaimed(w) \/ pc[w] = "Done"]_vars
 
 (* Liveness *)
 

@@ -18,8 +18,9 @@
 (* Atomicity.    One step for each hold of a queue's monitor, each change  *)
 (*               of the set of incomplete batches, each allocation and     *)
 (*               deallocation of a buffer, and the end of a batch with all *)
-(*               its callbacks.  The sender is one thread.  Reading        *)
-(*               `closed` goes with the hold of the monitor around it.     *)
+(*               its callbacks.  The sender is one thread.  An append that *)
+(*               holds the monitor reads `closed` in a step of its own:    *)
+(*               close() sets it without the monitor.                      *)
 (* Faults.       For the appenders in Unlucky the pool may raise though it *)
 (*               has memory, and so may what is done with the memory; of   *)
 (*               a callback that raises nobody learns before the batch has *)
@@ -188,9 +189,22 @@ Record(a) == <<a, round[a]>>
 BeginAppend(a) ==
     /\ pc[a] = "BeginAppend"
     /\ appending' = appending \cup {a}
-    /\ Go(a, "TryAppend")
+    /\ Go(a, "TestFirst")
     /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, flushes,
                    round, buffer, taken, awaited, sender, work, drain, history>>
+
+\* Whoever has read that nothing is closed holds the monitor until it has done what it can.
+MonitorIsFree(p) ==
+    \A a \in Appenders : pc[a] \in {"TryAppend", "AppendNew"} => Partition(a) # p
+
+\* Takes the monitor, and gives it back if the accumulator has been closed.
+TestClosed(a) ==
+    /\ pc[a] \in {"TestFirst", "TestAgain"}
+    /\ MonitorIsFree(Partition(a))
+    /\ Go(a, CASE pc[a] = "TestFirst" -> IF closed THEN "EndAppend" ELSE "TryAppend"
+               [] pc[a] = "TestAgain" -> IF closed THEN "GiveBack" ELSE "AppendNew")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, awaited, sender, work, drain, history>>
 
 \* The last batch takes the record, or no more records.
 AddToLast(a, then, otherwise) ==
@@ -205,10 +219,7 @@ AddToLast(a, then, otherwise) ==
 
 TryAppend(a) ==
     /\ pc[a] = "TryAppend"
-    /\ IF closed
-       THEN /\ Go(a, "EndAppend")
-            /\ UNCHANGED <<batch, taken>>
-       ELSE AddToLast(a, "EndAppend", "Allocate")
+    /\ AddToLast(a, "EndAppend", "Allocate")
     /\ UNCHANGED <<queue, incomplete, inAir, free, closed, poolClosed, forced, appending, flushes,
                    round, buffer, awaited, sender, work, drain, history>>
 
@@ -219,7 +230,7 @@ Allocate(a) ==
     /\ \E one \in free :
         /\ free' = free \ {one}
         /\ buffer' = [buffer EXCEPT ![a] = one]
-    /\ Go(a, "AppendNew")
+    /\ Go(a, "TestAgain")
     /\ UNCHANGED <<queue, batch, incomplete, inAir, closed, poolClosed, forced, appending, flushes,
                    round, taken, awaited, sender, work, drain, history>>
 
@@ -237,10 +248,7 @@ AppendNew(a) ==
         number == Len(batch) + 1
     IN
     /\ pc[a] = "AppendNew"
-    /\ IF closed
-       THEN /\ Go(a, "GiveBack")
-            /\ UNCHANGED <<queue, batch, incomplete, buffer, taken>>
-       ELSE IF queue[p] # <<>> /\ HasRoom(Last(p))
+    /\ IF queue[p] # <<>> /\ HasRoom(Last(p))
        THEN /\ AddToLast(a, "GiveBack", "GiveBack")
             /\ UNCHANGED <<queue, incomplete, buffer>>
        ELSE /\ batch' = Append(IF queue[p] = <<>> THEN batch ELSE Closing(Last(p)),
@@ -382,6 +390,7 @@ EndDrain ==
 Drain ==
     LET p == NextIndex IN
     /\ sender = "Drain"
+    /\ MonitorIsFree(p)
     /\ drainIndex' = p
     /\ IF HasWork(p) /\ room > 0
        THEN /\ queue' = [queue EXCEPT ![p] = Tail(@)]
@@ -434,6 +443,7 @@ Reenqueue(b) ==
     /\ Answered(b)
     /\ batch[b].final = None
     /\ batch[b].attempts < MaxAttempts
+    /\ MonitorIsFree(batch[b].partition)
     /\ inAir' = inAir \ {b}
     /\ batch' = [batch EXCEPT ![b].attempts = @ + 1]
     /\ queue' = [queue EXCEPT ![batch[b].partition] = <<b>> \o @]
@@ -463,6 +473,7 @@ Split(b) ==
 EnqueueChild ==
     LET b == left[Len(left)] IN
     /\ sender = "EnqueueChild"
+    /\ MonitorIsFree(batch[b].partition)
     /\ incomplete' = incomplete \cup {b}
     /\ queue' = [queue EXCEPT ![batch[b].partition] = <<b>> \o @]
     /\ left' = SubSeq(left, 1, Len(left) - 1)
@@ -504,6 +515,7 @@ ExpireQueued(p) ==
     /\ MayExpire
     /\ sender = "Idle"
     /\ ~forced
+    /\ MonitorIsFree(p)
     /\ \E b \in Found(p) :
         /\ ExpiresNext(b)
         /\ batch' = Closing(b)
@@ -556,6 +568,7 @@ AbortBatch ==
         p == batch[b].partition
     IN
     /\ sender = "AbortBatch"
+    /\ MonitorIsFree(p)
     /\ batch' = Closing(b)
     /\ queue' = [queue EXCEPT ![p] = Without(@, b)]
     /\ hand' = b
@@ -582,8 +595,8 @@ AbortAwait ==
 -----------------------------------------------------------------------------
 
 Appender(a) ==
-    \/ BeginAppend(a) \/ TryAppend(a) \/ Allocate(a) \/ AllocateFails(a) \/ AppendNew(a)
-    \/ GiveBack(a) \/ EndAppend(a)
+    \/ BeginAppend(a) \/ TestClosed(a) \/ TryAppend(a) \/ Allocate(a) \/ AllocateFails(a)
+    \/ AppendNew(a) \/ GiveBack(a) \/ EndAppend(a)
 
 Flusher(f) == BeginFlush(f) \/ LookAtIncomplete(f) \/ AwaitFlush(f)
 
@@ -625,8 +638,8 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 (* Invariants *)
 
 Steps ==
-    {"BeginAppend", "TryAppend", "Allocate", "AppendNew", "GiveBack", "EndAppend", "BeginFlush",
-     "LookAtIncomplete", "AwaitFlush", "Close", "ClosePool", "Done"}
+    {"BeginAppend", "TestFirst", "TryAppend", "Allocate", "TestAgain", "AppendNew", "GiveBack",
+     "EndAppend", "BeginFlush", "LookAtIncomplete", "AwaitFlush", "Close", "ClosePool", "Done"}
 
 SenderSteps ==
     {"Idle", "Drain", "EndDrain", "EnqueueChild", "Forget", "Expire", "AbortRound", "AbortBatch",
@@ -664,6 +677,11 @@ TypeOK ==
     /\ hungry \subseteq AllPartitions
     /\ passedOver \in [AllPartitions -> Nat]
 
+MutualExclusion ==
+    \A a, other \in Appenders :
+        {pc[a], pc[other]} \subseteq {"TryAppend", "AppendNew"} /\ Partition(a) = Partition(other)
+            => a = other
+
 RecordCompletesAtMostOnce == \A r \in Records : outcomes[r] <= 1
 
 Places(b) == Cardinality({<<p, i>> \in UNION {{p} \X DOMAIN queue[p] : p \in AllPartitions} :
@@ -691,7 +709,8 @@ BufferIsNeverFreeAndReferenced ==
 
 \* KAFKA-4741.
 NoBufferIsLost ==
-    LET allocated == {buffer[a] : a \in {one \in Appenders : pc[one] \in {"AppendNew", "GiveBack"}}}
+    LET having == {a \in Appenders : pc[a] \in {"TestAgain", "AppendNew", "GiveBack"}}
+        allocated == {buffer[a] : a \in having}
         used == {batch[b].memory : b \in incomplete \cup inAir}
     IN  (free \cup allocated \cup used) \ {None} = Buffers
 
@@ -730,7 +749,7 @@ CallbacksRunInTheOrderOfAppends ==
 WhatIsLateCanExpire ==
     MayExpire /\ sender = "Idle" /\ ~forced =>
         \A p \in AllPartitions : \A b \in Range(queue[p]) :
-            ExpiresNext(b) => ENABLED ExpireQueued(p)
+            ExpiresNext(b) /\ MonitorIsFree(p) => ENABLED ExpireQueued(p)
 
 \* Whatever ended it but an answer leaves it there (KAFKA-19012).
 WhatIsAnsweredIsNotInTheAir == \A b \in inAir : batch[b].final \notin {"succeeded", "split"}
@@ -753,13 +772,17 @@ AppendsTellWhatIsTaken ==
 \* What a call needs is gone when it ends, and what the sender needs, when it is idle.
 CallsLeaveNothingBehind ==
     /\ \A a \in Appenders :
-        /\ buffer[a] # None => pc[a] \in {"AppendNew", "GiveBack"}
+        /\ buffer[a] # None => pc[a] \in {"TestAgain", "AppendNew", "GiveBack"}
         /\ taken[a] => pc[a] \in {"GiveBack", "EndAppend"}
         /\ a \in appending <=> pc[a] \notin {"BeginAppend", "Done"}
     /\ \A f \in Flushers : awaited[f] # {} => pc[f] = "AwaitFlush"
     /\ sender = "Idle" => hand = None /\ left = <<>> /\ visited = 0 /\ room = 0 /\ hungry = {}
 
 (* Action properties *)
+
+\* All that was taken for a partition.
+RecordsOf(p) ==
+    UNION {Range(batch[b].records) : b \in {one \in Numbers : batch[one].partition = p}}
 
 \* KAFKA-3147.
 NoClosedBatchIsAppendedTo ==
@@ -769,8 +792,12 @@ NoClosedBatchIsAppendedTo ==
 FinalStateIsSetOnce ==
     [][\A b \in Numbers : batch[b].final # None => batch'[b].final = batch[b].final]_vars
 
+\* Rule 4.9.1: when a close has returned, an append can be taken by which the monitor is held since
+\* before, and no other one.
 NothingIsTakenAfterClose ==
-    [][\A a \in Appenders : closed /\ ~taken[a] => ~taken'[a]]_vars
+    [][\A c \in Closers, p \in AllPartitions :
+        pc[c] = "Done" /\ MonitorIsFree(p)
+            => MonitorIsFree(p)' /\ RecordsOf(p)' = RecordsOf(p)]_vars
 
 \* Whoever gives up waiting for memory finds none, unless it raises; a closed pool gives none.
 MemoryIsRefusedForWant ==
@@ -789,12 +816,16 @@ WhatLingersWaits ==
 
 (* Liveness *)
 
-AppendsEnd == \A a \in Appenders : pc[a] = "TryAppend" ~> pc[a] = "EndAppend"
+AppendsEnd == \A a \in Appenders : pc[a] = "TestFirst" ~> pc[a] = "EndAppend"
 
 FlushEnds == \A f \in Flushers : pc[f] = "LookAtIncomplete" ~> pc[f] = "Done"
 
 \* Not promised to a batch that may linger for ever.
 EveryRecordCompletes == \A r \in Records : r \in returned ~> outcomes[r] = 1
+
+\* Rules 4.2.2 and 4.9.1: nothing lingers when the accumulator has been closed.
+NothingLingersAfterClose ==
+    \A c \in Closers, r \in Records : pc[c] = "Done" /\ r \in returned ~> outcomes[r] = 1
 
 ForcedCloseEnds == forced ~> sender = "Done"
 
@@ -820,6 +851,9 @@ RecordsFrom(p, b) ==
 
 WaitingIn(p) == SelectSeq(RecordsFrom(p, 1), LAMBDA r : outcomes[r] = 0)
 
+\* Records are refused when the last append has returned that may be taken all the same.
+Refusing == closed /\ \A a \in Appenders : pc[a] \notin {"TryAppend", "AppendNew"} /\ ~taken[a]
+
 Abstract(inOrder) == INSTANCE Accumulator WITH
     AllRecords <- Records,
     Keys <- AllPartitions,
@@ -827,7 +861,7 @@ Abstract(inOrder) == INSTANCE Accumulator WITH
     KeepsOrder <- inOrder,
     waiting <- [p \in AllPartitions |-> WaitingIn(p)],
     fate <- [r \in Records |-> FateOf(r)],
-    shut <- closed
+    shut <- Refusing
 
 RefinesAccumulator == Abstract(FALSE)!Init /\ [][Abstract(FALSE)!Next]_(Abstract(FALSE)!vars)
 

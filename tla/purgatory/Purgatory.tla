@@ -272,8 +272,12 @@ Unlock(t) ==
 -----------------------------------------------------------------------------
 (* try_complete_else_watch (2.4): the lock is held until the last attempt has ended *)
 
+\* Whether the call of w has ended before that of x begins; a model may put them in an order.
+ComesBefore(w, x) == FALSE
+
 TestOpen(w) ==
     /\ pc[w] = "TestOpen"
+    /\ \A x \in Watchers : ComesBefore(x, w) => pc[x] = "Done"
     /\ Go(w, IF closed THEN "Refused" ELSE "WatchLock")
     /\ UNCHANGED <<shared, world, registers, ender>>
 
@@ -726,16 +730,14 @@ TypeOK ==
 OperationOnceInAList ==
     \A l \in Lists : \A i, j \in DOMAIN content[l] : content[l][i] = content[l][j] => i = j
 
-\* The keys under which w has watched its operation.
-WatchedKeys(w) == {KeysOf[OperationOf[w]][i] : i \in 1..(next[w] - 1)}
-
 \* Else no trigger finds it (2.8).  A cancel_for_key under way has it in hand.
 PendingOperationIsReachable ==
     \A w \in Watchers : LET op == OperationOf[w] IN
-        \A k \in WatchedKeys(w) :
-            \/ Done(op)
-            \/ watchersOf[k] # None /\ op \in Range(content[watchersOf[k]])
-            \/ \E x \in Cancellers : list[x] # None /\ op \in Range(content[list[x]])
+        pc[w] = "Done" =>
+            \A k \in Range(KeysOf[op]) :
+                \/ Done(op)
+                \/ watchersOf[k] # None /\ op \in Range(content[watchersOf[k]])
+                \/ \E x \in Cancellers : list[x] # None /\ op \in Range(content[list[x]])
 
 EmptyListsAreGoneInTheEnd ==
     Quiet /\ (\A p \in Purgers : list[p] = None)
@@ -756,11 +758,13 @@ TriggerDropsWhatItCompletes ==
         \A op \in Operations : ender[op] = c =>
             \A l \in Lists : KeyOfList(l) = KeyOf[c] => op \notin Range(content[l])
 
-\* Whoever has made a predicate true and triggered under a key of the operation has it done (2.6).
+\* Whoever has made a predicate true and triggered under a key of the operation has it done, whatever
+\* other triggers do (2.6).  A cancel_for_key under way may have taken it out of reach.
 TriggeredOperationIsDone ==
-    Quiet => \A c \in Triggers, w \in Watchers : LET op == OperationOf[w] IN
+    \A c \in Triggers, w \in Watchers : LET op == OperationOf[w] IN
         pc[c] = "Done" /\ pc[w] = "Done" /\ Makes[c] = op /\ KeyOf[c] \in Range(KeysOf[op])
-            => Done(op) \/ op \in Raising
+            => \/ Done(op) \/ op \in Raising
+               \/ \E x \in Cancellers : list[x] # None /\ op \in Range(content[list[x]])
 
 Tries(t) ==
     /\ t \notin Timers
@@ -813,6 +817,20 @@ CallbacksRunOnceAtMost ==
 
 NothingExpiresAfterShutdown ==
     [][\A op \in Operations : closed => (timer'[op] = "fired" => timer[op] = "fired")]_vars
+
+\* Rule 2.6.1: a trigger completes nothing that was watched after the operation that it has made true,
+\* before that is done.
+TriggersFollowTheOrderOfWatches ==
+    [][\A c \in Triggers : \A w, x \in Watchers :
+        ComesBefore(w, x) /\ Makes[c] = OperationOf[w] /\ ender'[OperationOf[x]] = c =>
+            Done(OperationOf[w])]_vars
+
+\* Rule 2.11.2, from the return of shutdown on; and not before its call.
+WatchesAreRefusedAfterShutdown ==
+    [][\A w \in Watchers : pc[w] = "TestOpen" /\ pc'[w] # "TestOpen" =>
+        IF pc'[w] = "Refused"
+        THEN \E c \in Closers : pc[c] # "Shutdown"
+        ELSE \A c \in Closers : pc[c] # "Done"]_vars
 
 -----------------------------------------------------------------------------
 (* Liveness *)

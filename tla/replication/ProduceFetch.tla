@@ -657,6 +657,12 @@ FetchesAreNotedByTheLeaderTheyMean ==
     [][\A q \in Partitions, f \in Followers :
         ends'[q][f] > ends[q][f] => leads[q] /\ sent[f][q] = epoch[q]]_vars
 
+\* Rule 5.4.4: who is in sync again has all that is older than the epoch.  When an epoch begins, who
+\* is in sync counts as caught up (5.4.2).
+WhoRejoinsHasWhatIsOlderThanTheEpoch ==
+    [][\A q \in Partitions : \A f \in isr'[q] \ isr[q] : epoch'[q] = epoch[q] =>
+        \A i \in DOMAIN log[q] : log[q][i][1] < epoch[q] => i <= Len(copy[f][q])]_vars
+
 AnswersAreFinal ==
     [][\A r \in Producers \cup Consumers : ~Open(r) => answer'[r] = answer[r]]_vars
 
@@ -665,6 +671,12 @@ AnswersAreFinal ==
 
 \* Every append is replicated by those in sync, and then acknowledged; or this broker leads no more.
 ProducesAreAnswered == \A p \in Producers : pc[p] # "Append" ~> ~Open(p)
+
+\* Rule 5.5.1: what all in sync have, is below the high watermark at last.
+WatermarkRises ==
+    \A q \in Partitions : \A n \in 1..Cardinality(Producers) :
+        leads[q] /\ End(q) >= n /\ (\A f \in isr[q] : Len(copy[f][q]) >= n)
+            ~> hw[q] >= n \/ ~leads[q]
 
 FetchesWithEnoughBytesAreAnswered ==
     \A c \in Consumers : Sum(c, Range(Asks[c])) >= MinBytes[c] ~> ~Open(c)

@@ -576,6 +576,19 @@ AddTakesTheOlderEntryOut ==
         LET older == IF pc[a] = "BindSwap" THEN bound[TaskOf[EntryOf[a]]] ELSE at[a] IN
         pc[a] # "BindUnlock" /\ pc'[a] = "BindUnlock" => older = None \/ list[older] = None]_vars
 
+\* Rule 1.13.2: what is linked comes last, and the others keep their order.
+NewEntriesGoToTheEnd ==
+    [][\A b \in Buckets :
+        LET before == Forward(b)
+            after == Forward(b)'
+            stays == SelectSeq(before, LAMBDA e : e \in Range(after))
+        IN  after = stays \o SelectSeq(after, LAMBDA e : e \notin Range(before))]_vars
+
+\* Rule 1.6.2: a flush takes the first entry.
+AFlushTakesTheFirst ==
+    [][\A f \in Flushers : pc[f] \in {"Poll", "AddUnlockList", "Claim", "Submit"}
+        /\ at'[f] # at[f] /\ at'[f] # None => at'[f] = next[flushing'[f]]]_vars
+
 NothingSubmittedAfterASuccessfulCancel ==
     [][\A e \in withdrawn : submissions'[e] = submissions[e]]_vars
 

@@ -829,11 +829,24 @@ CancelledTasksAreNotSubmitted ==
 CancelledTasksGetNoBucket ==
     [][\A t \in Workers : pc[t] = "Insert" /\ ~Waiting(hand[t]) => into'[t] = None]_vars
 
+\* What cancel achieves (1.10): it goes on when the task is in no bucket.  Only whoever has the task
+\* in hand then can put it back (1.11).
+CancelTakesTheTaskOut ==
+    [][\A c \in Cancellers : pc[c] # "CancelUnbind" /\ pc'[c] = "CancelUnbind" =>
+        wheel' = Without(wheel', Victim[c])]_vars
+
 WhoeverQueuesHasToWait ==
     [][\A t \in queued' \ queued : IF t \in Adders THEN ~MayRead(t) ELSE ~MayWrite(t)]_vars
 
 NothingIsAddedAfterClose ==
     [][\A k \in Tasks : closed /\ ~Waiting(k) /\ state[k] # "claimed" => state'[k] = state[k]]_vars
+
+\* Rule 1.16.1: from the return of close() on; and not before its call.
+AddsAreRefusedAfterClose ==
+    [][\A a \in Adders : pc[a] = "LockRead" /\ pc'[a] # "LockRead" =>
+        IF pc'[a] = "Refuse"
+        THEN \E c \in Closers : pc[c] # "CloseLock"
+        ELSE \A c \in Closers : pc[c] # "Done"]_vars
 
 \* What was added before an advance began, and is due by then, is owed (1.6).
 AnAdvanceOwesWhatIsDue ==

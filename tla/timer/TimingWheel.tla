@@ -229,8 +229,12 @@ CancelInVain(t) ==
 
 (* advance_clock (1.4 - 1.6) *)
 
+\* Whether an advance may begin; a model may have all adds first.
+MayAdvance == TRUE
+
 AwaitDue ==
     /\ phase = "outside"
+    /\ MayAdvance
     /\ HeadIsDue
     /\ phase' = "polling"
     /\ UNCHANGED <<now, wheels, bound, taken, rejected, callers>>
@@ -264,13 +268,15 @@ AdvanceClock ==
 
 TakenEntries == entries[taken[1]][taken[2]]
 
+NextEntry == Head(TakenEntries)
+
 HeadRemoved == [entries EXCEPT ![taken[1]][taken[2]] = Tail(@)]
 
 \* The head is removed, then inserted again from level 0, or submitted, or dropped if cancelled.
 FlushEntry ==
     /\ phase = "flushing"
     /\ TakenEntries # <<>>
-    /\ LET e == Head(TakenEntries)
+    /\ LET e == NextEntry
        IN  IF Cancelled(e) THEN
                /\ entries' = HeadRemoved
                /\ counter' = counter - 1

@@ -43,7 +43,7 @@ def test_a_variation_keeps_what_it_does_not_name(tmp_path: Path) -> None:
         constants={"Threads": "{t1}"},
         replaced={"Step": "WrongStep"},
         specification=None,
-        checked=("PROPERTY", "Live"),
+        checked=(("PROPERTY", "Live"),),
     )
     varied = cfg.varied("V.cfg", "V: M, but for its threads", variation)
     assert varied.text.splitlines() == [
@@ -62,7 +62,7 @@ def test_a_variation_keeps_what_it_does_not_name(tmp_path: Path) -> None:
 def test_a_variation_replaces_the_formula_and_how_a_constant_is_set() -> None:
     cfg = parse_cfg("M.cfg", 'INIT Init\nNEXT Next\nCONSTANT Name = "a = b" Delays <- Few\n')
     variation = Variation(
-        constants={"Delays": "{1}"}, replaced={}, specification="Other", checked=None
+        constants={"Delays": "{1}"}, replaced={}, specification="Other", checked=()
     )
     varied = cfg.varied("V.cfg", "V", variation)
     assert (varied.invariants, varied.properties) == ((), ())
@@ -91,7 +91,7 @@ def test_a_deadlock_is_an_error_unless_the_cfg_says_otherwise(text: str) -> None
 
 def test_a_variation_drops_the_postcondition() -> None:
     cfg = parse_cfg("M.cfg", "SPECIFICATION Spec\nPOSTCONDITION Told\nVIEW Seen\n")
-    variation = Variation(constants={}, replaced={}, specification=None, checked=None)
+    variation = Variation(constants={}, replaced={}, specification=None, checked=())
     varied = cfg.varied("V.cfg", "V", variation)
     assert [section.keyword for section in varied.sections] == [
         "SPECIFICATION",

@@ -146,6 +146,53 @@ def test_a_base_that_is_no_model_is_varied_once_more(folder: Path) -> None:
     assert (first.name, second.cfg.constants["Threads"]) == ("MCLock_pass", "{t3}")
 
 
+FROM_ANOTHER = """
+[model.MCLock_alone]
+base = "MCLock_pass"
+constants = { Threads = "{t1}" }
+invariants = ["OneIsInside"]
+properties = ["NobodyCountsForEver"]
+without = ["OnlyTheOwnerIsInside"]
+distinct = 4
+generated = 5
+depth = 6
+summary = "text"
+"""
+
+
+def test_a_model_that_starts_from_another_checks_what_that_checks_but_for_what_it_names(
+    folder: Path,
+) -> None:
+    path = folder / "manifest.toml"
+    mutant = LIVENESS.replace('"MCLock_pass"', '"MCLock_alone"')
+    path.write_text(HEAD + PASSING + FROM_ANOTHER + mutant, encoding="utf-8")
+    base, model, failing = load_manifest(path)
+    checks = [one for one in base.cfg.checked if one[1] != "OnlyTheOwnerIsInside"]
+    assert len(checks) == len(base.cfg.checked) - 1
+    added = [("INVARIANT", "OneIsInside"), ("PROPERTY", "NobodyCountsForEver")]
+    assert sorted(model.cfg.checked) == sorted([*checks, *added])
+    assert (model.kind, model.cfg.constants["Threads"]) == (Kind.MODEL, "{t1}")
+    assert (model.module, model.distinct) == ("MCLock", 4)
+    assert failing.cfg.checked == (("PROPERTY", "NobodyCountsForEver"),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('base = "MCLock_pass"\n', "", "manifest.toml:11: model MCLock_alone: 'constants' differs"),
+        ("MCLock_alone", "MCOther_alone", "its base is one of MCLock; name another base"),
+        ('["OnlyTheOwnerIsInside"]', '["Other"]', "its base does not check Other; correct the"),
+        ('["OneIsInside"]', '["TypeOK"]', "its base checks TypeOK already; leave it out"),
+        ("Threads =", "Thread =", "MCLock_pass has no constant Thread; correct the name"),
+    ],
+)
+def test_a_model_that_starts_from_another_and_is_refused(
+    folder: Path, old: str, new: str, problem: str
+) -> None:
+    assert old in FROM_ANOTHER
+    assert problem in _problem(folder, HEAD + PASSING + FROM_ANOTHER.replace(old, new))
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -73,4 +73,15 @@ LeaveRegistered(w) ==
     /\ requested' = IF "interrupted" \in claims[w] THEN requested \ {w} ELSE requested
     /\ Go(w, "Unlock")
     /\ UNCHANGED <<lock, queue, claims, woken, registered, hand>>
+
+\* The waiter that came last is taken from the queue.
+PopTheLast(n) ==
+    /\ pc[n] = "Pop"
+    /\ IF queue = <<>>
+       THEN /\ Go(n, "Unlock")
+            /\ UNCHANGED <<queue, hand>>
+       ELSE /\ hand' = [hand EXCEPT ![n] = queue[Len(queue)]]
+            /\ queue' = SubSeq(queue, 1, Len(queue) - 1)
+            /\ Go(n, "Notify")
+    /\ UNCHANGED <<lock, claims, woken, requested, registered, result>>
 =============================================================================

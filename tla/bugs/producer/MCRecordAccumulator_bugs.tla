@@ -19,23 +19,16 @@ EndInPlace(b, final) ==
             outcomes[r] + Cardinality({i \in DOMAIN batch[b].records : batch[b].records[i] = r})]
 
 \* The second phase of an append does not ask whether the accumulator has been closed.
-AppendNewToAClosedOne(a) ==
-    LET p == Partition(a)
-        number == Len(batch) + 1
-    IN
-    /\ pc[a] = "AppendNew"
-    /\ IF queue[p] # <<>> /\ HasRoom(Last(p))
-       THEN /\ AddToLast(a, "GiveBack", "GiveBack")
-            /\ UNCHANGED <<queue, incomplete, buffer>>
-       ELSE /\ batch' = Append(IF queue[p] = <<>> THEN batch ELSE Closing(Last(p)),
-                               NewBatch(p, <<Record(a)>>, buffer[a], TRUE))
-            /\ queue' = [queue EXCEPT ![p] = Append(@, number)]
-            /\ incomplete' = incomplete \cup {number}
-            /\ buffer' = [buffer EXCEPT ![a] = None]
-            /\ taken' = [taken EXCEPT ![a] = TRUE]
-            /\ Go(a, "EndAppend")
-    /\ UNCHANGED <<inAir, free, closed, poolClosed, forced, appending, flushes, round, awaited,
-                   sender, work, drain, history>>
+TestClosedAtFirstAlone(a) ==
+    /\ pc[a] \in {"TestFirst", "TestAgain"}
+    /\ MonitorIsFree(Partition(a))
+    /\ Go(a, CASE pc[a] = "TestFirst" -> IF closed THEN "EndAppend" ELSE "TryAppend"
+               [] pc[a] = "TestAgain" -> "AppendNew")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, awaited, sender, work, drain, history>>
+
+\* An append gives the monitor back between the test and what follows it.
+NobodyKeepsTheMonitor(p) == TRUE
 
 \* KAFKA-3655: an interrupted flush is counted for ever.
 FlushInterruptedAndCounted(f) ==
@@ -278,7 +271,7 @@ AllocateAnyway(a) ==
     /\ \E one \in free :
         /\ free' = free \ {one}
         /\ buffer' = [buffer EXCEPT ![a] = one]
-    /\ Go(a, "AppendNew")
+    /\ Go(a, "TestAgain")
     /\ UNCHANGED <<queue, batch, incomplete, inAir, closed, poolClosed, forced, appending, flushes,
                    round, taken, awaited, sender, work, drain, history>>
 
@@ -297,6 +290,37 @@ AppendRaisesWithTheBuffer(a) ==
 AllocateRaisesAndStays(a) ==
     /\ pc[a] = "Allocate"
     /\ Go(a, "Done")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, awaited, sender, work, drain, history>>
+
+\* The last round of an abort leaves its youngest batch out.
+AbortLeavesOneOut ==
+    LET all == InOrder(incomplete)
+        found == IF lastRound /\ all # <<>> THEN SubSeq(all, 1, Len(all) - 1) ELSE all
+    IN
+    /\ \/ sender = "Idle" /\ forced
+       \/ sender = "AbortRound"
+    /\ left' = found
+    /\ sender' = IF found = <<>> THEN "AbortAwait" ELSE "AbortBatch"
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, client, hand, lastRound, drain, history>>
+
+\* What is full is ready, and what somebody wants, but not what was closed; or not what is flushed.
+IsReadyBut(p, hurried) ==
+    /\ HasWork(p)
+    /\ \/ ~Lingers
+       \/ Len(queue[p]) > 1 \/ ~HasRoom(Head(queue[p]))
+       \/ Exhausted \/ hurried
+
+CloseHurriesNobody(p) == IsReadyBut(p, flushes > 0)
+
+FlushHurriesNobody(p) == IsReadyBut(p, closed)
+
+\* An append takes the monitor though another one has it.
+TestClosedTogether(a) ==
+    /\ pc[a] \in {"TestFirst", "TestAgain"}
+    /\ Go(a, CASE pc[a] = "TestFirst" -> IF closed THEN "EndAppend" ELSE "TryAppend"
+               [] pc[a] = "TestAgain" -> IF closed THEN "GiveBack" ELSE "AppendNew")
     /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
                    flushes, round, buffer, taken, awaited, sender, work, drain, history>>
 =============================================================================

@@ -23,21 +23,6 @@ GetThenAdd(w) ==
     /\ UNCHANGED <<lock, state, timer, started, estimated, closed, world, at, todo, mine, lists,
                    doomed, reading, live, ender>>
 
-\* The predicate is not tested again after the last watch.
-WatchAndLeave(w) ==
-    LET op == at[w]
-        k == KeysOf[op][next[w]]
-        l == IF watchersOf[k] = None THEN <<k, made[k] + 1>> ELSE watchersOf[k]
-    IN
-    /\ pc[w] = "Watch"
-    /\ watchersOf' = [watchersOf EXCEPT ![k] = l]
-    /\ made' = [made EXCEPT ![k] = l[2]]
-    /\ content' = [content EXCEPT ![l] = Append(@, op)]
-    /\ next' = [next EXCEPT ![w] = @ + 1]
-    /\ Go(w, IF next[w] = Len(KeysOf[op]) THEN "Unlock" ELSE "WatchIsDone")
-    /\ UNCHANGED <<lock, state, timer, started, estimated, closed, world, at, list, todo, mine,
-                   lists, doomed, reading, live, ender>>
-
 \* A key that is given twice.
 TheSameKeyTwice == [op \in Operations |-> <<"k1", "k1">>]
 
@@ -271,5 +256,58 @@ EndTheTimer(e) ==
     /\ pc[e] = "OnExpiration"
     /\ at[e] \in Raising
     /\ Go(e, "Done")
+    /\ UNCHANGED <<shared, world, registers, ender>>
+
+\* Where a watch ends that has put the operation there by `put`, and goes on with `following`.
+WatchBy(w, put(_, _), following(_, _)) ==
+    LET op == at[w]
+        k == KeysOf[op][next[w]]
+        l == IF watchersOf[k] = None THEN <<k, made[k] + 1>> ELSE watchersOf[k]
+    IN
+    /\ pc[w] = "Watch"
+    /\ watchersOf' = [watchersOf EXCEPT ![k] = l]
+    /\ made' = [made EXCEPT ![k] = l[2]]
+    /\ content' = [content EXCEPT ![l] = put(@, op)]
+    /\ next' = [next EXCEPT ![w] = @ + 1]
+    /\ Go(w, following(op, next[w]))
+    /\ UNCHANGED <<lock, state, timer, started, estimated, closed, world, at, list, todo, mine,
+                   lists, doomed, reading, live, ender>>
+
+AtTheHead(operations, op) == <<op>> \o operations
+
+AfterTheLast(op, i) == IF i = Len(KeysOf[op]) THEN "TryLast" ELSE "WatchIsDone"
+
+AfterTheFirst(op, i) == "TryLast"
+
+AfterTheLastUntested(op, i) == IF i = Len(KeysOf[op]) THEN "Unlock" ELSE "WatchIsDone"
+
+\* An operation is watched under the first of its keys alone.
+WatchTheFirstKey(w) == WatchBy(w, Append, AfterTheFirst)
+
+\* A list has the youngest operation first.
+WatchAtTheHead(w) == WatchBy(w, AtTheHead, AfterTheLast)
+
+\* The predicate is not tested again after the last watch.
+WatchAndLeave(w) == WatchBy(w, Append, AfterTheLastUntested)
+
+\* A trigger ends with the first operation that it completes, or finds done.
+StopAfterOne(c) ==
+    /\ pc[c] = "WalkRemove"
+    /\ RemoveFrom(list[c], at[c])
+    /\ WalkOver(c, <<>>)
+    /\ UNCHANGED <<watchersOf, made, lock, state, timer, started, estimated, closed, world, list,
+                   next, lists, doomed, reading, live, ender>>
+
+\* A trigger begins with the youngest operation.
+WalkBackwards(t) ==
+    LET operations == content[list[t]] IN
+    /\ pc[t] = "Snapshot"
+    /\ WalkOver(t, [i \in DOMAIN operations |-> operations[Len(operations) + 1 - i]])
+    /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, live, ender>>
+
+\* A purgatory that was shut down takes operations in, as Kafka's does (finding 17).
+TestNothing(w) ==
+    /\ pc[w] = "TestOpen"
+    /\ Go(w, "WatchLock")
     /\ UNCHANGED <<shared, world, registers, ender>>
 =============================================================================

@@ -118,4 +118,13 @@ LastTryAndWatch(r) ==
     /\ Try(r, "Watch")
     /\ UNCHANGED <<partition, others, required, written, produces, fetches, ready, todo, least,
                    leader>>
+
+\* A fetch is answered as soon as there is a byte, however many its caller waits for.
+OneIsEnough(x) == 1
+
+\* A follower is in sync again at the high watermark, wherever the epoch began.
+RejoinAtTheWatermark(f, q, end) == f \in Followers \ isr[q] /\ end >= hw[q]
+
+\* The high watermark stays one record behind what all have.
+RaisedShort(q, offset, end) == Max(hw[q], Min(offset, end) - 1)
 =============================================================================

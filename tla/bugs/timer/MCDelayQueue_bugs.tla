@@ -97,4 +97,13 @@ GiveUpAndClose(t) ==
     /\ closed' = (closed \/ now >= deadline[t])
     /\ Go(t, IF closed' THEN "UnlockInVain" ELSE "Await")
     /\ UNCHANGED <<now, lock, queued, taken, asleep, wakeAt, deadline>>
+
+\* close() wakes one of those who sleep.
+CloseWakesOne(t) ==
+    /\ pc[t] = "Notify"
+    /\ IF t \in Closers /\ asleep # {}
+       THEN \E one \in asleep : asleep' = asleep \ {one}
+       ELSE asleep' = {}
+    /\ Go(t, IF t \in Closers THEN "UnlockClose" ELSE "UnlockOffer")
+    /\ UNCHANGED <<now, lock, queued, taken, closed, wakeAt, deadline>>
 =============================================================================

@@ -202,4 +202,33 @@ BindWithoutRemoval(a) ==
     /\ replaced' = replaced \cup ({older} \ {None})
     /\ UNCHANGED <<monitors, links, at, holder, target, tail, back, flushing, outcome,
                    submissions, withdrawn, doomed>>
+
+\* An entry is linked before the first one of its list.
+PrepareAtTheHead(t) ==
+    LET e == at[t]
+        root == target[t]
+    IN
+    /\ next' = [next EXCEPT ![e] = next[root]]
+    /\ prev' = [prev EXCEPT ![e] = root]
+    /\ tail' = [tail EXCEPT ![t] = root]
+    /\ Go(t, "AddLink")
+
+AddLinkAtTheHead(t) ==
+    LET e == at[t] IN
+    /\ pc[t] = "AddLink"
+    /\ list' = [list EXCEPT ![e] = target[t]]
+    /\ next' = [next EXCEPT ![tail[t]] = e]
+    /\ prev' = [prev EXCEPT ![next[e]] = e]
+    /\ Go(t, "AddCount")
+    /\ UNCHANGED <<monitors, bound, counter, registers, history>>
+
+\* A flush begins with the last entry of its list.
+TakeTheLast(f, b) ==
+    IF next[b] = b
+    THEN /\ Go(f, "FlushUnlock")
+         /\ at' = [at EXCEPT ![f] = None]
+         /\ holder' = [holder EXCEPT ![f] = None]
+    ELSE /\ Go(f, "RemoveLockEntry")
+         /\ at' = [at EXCEPT ![f] = prev[b]]
+         /\ holder' = [holder EXCEPT ![f] = b]
 =============================================================================

@@ -285,4 +285,57 @@ WithdrawIntoABucket(a) ==
     /\ PutDown(a)
     /\ UNCHANGED <<now, queue, lock, closed, executor, deadline, returned, step, reading, into,
                    polled, owed>>
+
+\* A cancel leaves the task in its bucket until that expires.
+CancelLeavesTheTask(c) ==
+    LET k == Victim[c] IN
+    /\ pc[c] = "CancelRemove"
+    /\ Go(c, IF Waiting(k) THEN "CancelUnbind" ELSE "Done")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, registers>>
+
+\* A task that is added again while it waits is due when it was before.
+BindToTheOldDeadline(a) ==
+    LET k == Program[a][step[a]] IN
+    /\ pc[a] = "Bind"
+    /\ ~BeingCancelled(k)
+    /\ state' = [state EXCEPT ![k] = "waiting"]
+    /\ deadline' = [deadline EXCEPT ![k] = IF Waiting(k) THEN @ ELSE reading[a] + Delay[k]]
+    /\ wheel' = Without(wheel, k)
+    /\ returned' = returned \ {k}
+    /\ owed' = [v \in Advancers |-> owed[v] \ {k}]
+    /\ hand' = [hand EXCEPT ![a] = k]
+    /\ reading' = [reading EXCEPT ![a] = 0]
+    /\ Go(a, "Insert")
+    /\ UNCHANGED <<now, queue, lock, closed, executor, step, into, polled>>
+
+\* An entry is linked at the head of its bucket.
+LinkAtTheHead(t) ==
+    /\ pc[t] = "Link"
+    /\ wheel' = WithTasks(wheel, into[t], <<hand[t]>> \o Content(into[t]))
+    /\ Go(t, "SetExpiration")
+    /\ UNCHANGED <<now, queue, lock, closed, executor, tasks, registers>>
+
+\* A flush begins with the entry that was linked last.
+FlushTheLast(v) ==
+    LET content == Content(polled[v]) IN
+    /\ pc[v] = "FlushEntry"
+    /\ content # <<>>
+    /\ wheel' = WithTasks(wheel, polled[v], SubSeq(content, 1, Len(content) - 1))
+    /\ hand' = [hand EXCEPT ![v] = content[Len(content)]]
+    /\ Go(v, "Insert")
+    /\ UNCHANGED <<now, queue, lock, closed, executor, tasks, step, reading, into, polled, owed>>
+
+\* An overflow wheel begins at 0, whenever it is made.
+NewLevelAtZero(level, start) ==
+    [clock |-> 0, buckets |-> [i \in 0..(WheelSize - 1) |-> [key |-> Idle, tasks |-> <<>>]]]
+
+\* An add is refused while somebody waits for the write side, as if that were a close.
+RefuseBehindAWriter(a) ==
+    /\ pc[a] = "LockRead"
+    /\ writer = None
+    /\ readers' = readers \cup {a}
+    /\ queued' = queued \ {a}
+    /\ admitted' = admitted \ {a}
+    /\ Go(a, IF closed \/ WritersQueue THEN "Refuse" ELSE "ReadClock")
+    /\ UNCHANGED <<now, wheel, queue, writer, closed, executor, tasks, registers>>
 =============================================================================

@@ -7,18 +7,7 @@
 (***************************************************************************)
 EXTENDS MCTimingWheel
 
-NumberOfNext_among_all(t) ==
-    1 + Cardinality(UNION {{<<u, k>> : k \in 1 .. adds[u]} : u \in Tasks})
-
-AddedBefore(t, u) == bound[t] < bound[u]
-
 IsAdded(t) == adds'[t] # adds[t]
-
-\* Two tasks with the same deadline run in the order in which they were added.  No: one that
-\* cascades from above lands behind one that was added later, directly.
-SameDeadlineRunsInOrderOfAdds ==
-    [][\A t, u \in Tasks :
-        Submits(u) /\ Waiting(t) /\ AddedBefore(t, u) => deadline[t] # deadline[u]]_vars
 
 \* Of two tasks the one with the earlier deadline runs first.  No: not within a tick.
 DeadlinesAreNeverOvertaken ==

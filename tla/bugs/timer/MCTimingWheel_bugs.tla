@@ -126,4 +126,9 @@ SubmitAndAdvance ==
     /\ rejected' = <<>>
     /\ End(rejected[1].task, "submitted")
     /\ UNCHANGED <<now, wheels, taken>>
+
+\* A flush begins with the entry that was linked last.
+LastEntry == TakenEntries[Len(TakenEntries)]
+
+LastRemoved == [entries EXCEPT ![taken[1]][taken[2]] = SubSeq(@, 1, Len(@) - 1)]
 =============================================================================

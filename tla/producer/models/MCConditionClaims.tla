@@ -4,6 +4,8 @@ EXTENDS ConditionClaims
 
 MCVictim == [i \in Interrupters |-> "w1"]
 
+MCComesBefore(w, x) == w = "w1" /\ x = "w2"
+
 -----------------------------------------------------------------------------
 (* Things that must be reachable, or the claims would say nothing *)
 

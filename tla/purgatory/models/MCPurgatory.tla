@@ -21,6 +21,9 @@ MCKeyOf ==
     [t \in Triggers \cup Cancellers |->
         IF t = "c2" /\ "k2" \in Keys /\ "op2" \notin Operations THEN "k2" ELSE "k1"]
 
+\* The second watcher calls when the first one's call has returned.
+MCComesBefore(w, x) == w = "w1" /\ x = "w2"
+
 -----------------------------------------------------------------------------
 (* Things that must be reachable, or the claims would say nothing *)
 

@@ -177,7 +177,7 @@ WhatIsWatchedIsReachable ==
     \A x \in Threads :
         \A y \in Operations :
             \A z \in Keys :
-                \/ ~((x \in Watchers /\ (OperationOf[x] = y)) /\ (x \in Watchers /\ (z \in WatchedKeys(x))))
+                \/ ~((x \in Watchers /\ (OperationOf[x] = y)) /\ (x \in Watchers /\ (\E i \in 1..(next[x] - 1) : KeysOf[OperationOf[x]][i] = z)))
                 \/ ~(state[y] = "pending")
                 \/ \E u \in Lists :
                        /\ (u[1] = z)

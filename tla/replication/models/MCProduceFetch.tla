@@ -20,6 +20,13 @@ FirstTheElection ==
       [] pc["p1"] = "FirstTry" /\ required["p2"]["q1"] = 0 -> MovesAlone("p2")
       [] OTHER -> TRUE
 
+\* The scene of rule 5.4.4: a record is replicated to f2 alone, there is an election, and f1 comes back.
+ThenTheRejoin ==
+    CASE pc["p1"] # "Wait" /\ epoch["q1"] = 0 -> MovesAlone("p1")
+      [] copy["f2"]["q1"] = <<>> -> MovesAlone("f2")
+      [] epoch["q1"] < 2 \/ pc["k"] = "Trigger" -> MovesAlone("k")
+      [] OTHER -> TRUE
+
 -----------------------------------------------------------------------------
 (* Things that must be reachable, or the claims would say nothing *)
 
@@ -52,6 +59,12 @@ WitnessAnotherRecord ==
     ~\E p \in Producers, q \in Partitions :
         /\ Open(p) /\ leads[q] /\ required[p][q] \in 1..End(q)
         /\ log[q][required[p][q]][2] # p
+
+\* A follower that is out of sync is at the high watermark, and not yet where the epoch began.
+WitnessBehindTheEpoch ==
+    ~\E f \in Followers, q \in Partitions :
+        /\ pc[f] = "NoteEnd" /\ leads[q] /\ f \notin isr[q] /\ sent[f][q] = epoch[q]
+        /\ Len(copy[f][q]) \in hw[q]..(start[q] - 1)
 
 WitnessRefused == ~\E p \in Producers, q \in Partitions : status[p][q] = "refused"
 

@@ -25,4 +25,6 @@ WitnessOutOfTime == ~\E t \in Takers : pc[t] = "UnlockInVain" /\ ~closed
 WitnessPollInVain == ~\E t \in Takers : pc[t] = "Poll" /\ ~HeadIsDue
 
 WitnessClosedUnderWaiter == ~\E c \in Closers : pc[c] = "Notify" /\ asleep # {}
+
+WitnessBothAsleepAtTheClose == ~\E c \in Closers : pc[c] = "Notify" /\ asleep = {"t1", "t2"}
 =============================================================================

@@ -13,6 +13,9 @@ MCLater(time) ==
 
 MCReach == -4..6
 
+\* Time stands still while an add has read the clock and has not bound its task.
+MCStandsStill(time) == IF \E a \in Adders : pc[a] = "Bind" THEN {} ELSE MCLater(time)
+
 \* With two buckets a level and no lag, k1 and k2 lie on level 0, k3 and k4 on level 1, k5 on level 2.
 MCDelay ==
     [k \in Tasks |->
@@ -30,6 +33,8 @@ P_three_levels == [a \in Adders |-> <<"k5", "k3", "k0">>]
 P_three_tasks == [a \in Adders |-> IF a = "a1" THEN <<"k1", "k2">> ELSE <<"k3">>]
 P_due_and_later == [a \in Adders |-> <<"k0", "k1">>]
 P_same_key == [a \in Adders |-> <<"k1", "k4", "k2">>]
+P_later == [a \in Adders |-> <<"k1", "k2", "k3">>]
+P_twice == [a \in Adders |-> <<"k3", "k3">>]
 P_again == [a \in Adders |-> <<"k3", "k1", "k3">>]
 
 -----------------------------------------------------------------------------
@@ -75,6 +80,10 @@ WitnessWriterBehindAdmitted == ~(writer = None /\ readers = {} /\ admitted # {} 
 
 WitnessThreeLevels == Len(wheel) < 3
 
+\* Rule 1.3: an overflow wheel is needed when the wheel's clock has passed a tick of it.
+WitnessWheelMadeLater == ~(Len(wheel) = 1 /\ wheel[1].clock >= TickOf(1)
+    /\ \E a \in Adders : pc[a] = "Insert" /\ Climb(wheel, deadline[hand[a]], 0).level = 1)
+
 \* Rule 1.12: a task is added again while it waits in a bucket.
 WitnessReplaced ==
     ~\E a \in Adders : pc[a] = "Bind" /\ \E b \in AllBuckets :
@@ -103,6 +112,16 @@ WitnessRefusedAmongEquals ==
 WitnessAddRaises == \A k \in Tasks : state[k] # "withdrawn"
 
 -----------------------------------------------------------------------------
+
+\* Of the tasks of one adder, where no advance moves the wheel's clock between their adds (1.6.2,
+\* 1.13.2).
+TasksOfOneDeadlineRunInTheOrderOfAdds ==
+    [][\A a \in Adders : \A i, j \in DOMAIN Program[a] :
+        LET first == Program[a][i]
+            second == Program[a][j]
+        IN  i < j /\ Waiting(second) /\ state'[second] = "submitted"
+                /\ deadline[first] = deadline[second] => ~Waiting(first)]_vars
+
 (* Claims about Kafka's design *)
 
 \* Whoever misses a task that it owes misses it because of an adder that has not returned yet.

@@ -16,6 +16,20 @@ MCAdd(t, d) == now + d <= Horizon /\ adds[t] < MaxAdds /\ Add(t, d)
 
 MCTick == now < Horizon /\ Tick
 
+AllAreAdded == \A t \in Tasks : adds[t] = MaxAdds
+
+\* Entries by numbers that tell which of two was added first.
+NumberOfNext_among_all(t) ==
+    1 + Cardinality(UNION {{<<u, k>> : k \in 1 .. adds[u]} : u \in Tasks})
+
+AddedBefore(t, u) == bound[t] < bound[u]
+
+\* Two tasks with the same deadline run in the order in which they were added, if both are added
+\* before an advance moves the wheel's clock (1.6.2, 1.13.2).
+SameDeadlineRunsInOrderOfAdds ==
+    [][\A t, u \in Tasks :
+        Submits(u) /\ Waiting(t) /\ AddedBefore(t, u) => deadline[t] # deadline[u]]_vars
+
 MCNext ==
     \/ \E t \in Tasks, d \in Delays : MCAdd(t, d)
     \/ SubmitAtOnce

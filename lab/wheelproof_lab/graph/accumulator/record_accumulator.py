@@ -50,8 +50,8 @@ _OF_THE_SENDER = frozenset(
 )
 _OF_THE_CALLERS = frozenset(
     {
-        *("TryAppend", "Allocate", "AllocateFails", "AppendNew", "GiveBack", "EndAppend"),
-        "ClosePool",
+        *("TestClosed", "TryAppend", "Allocate", "AllocateFails", "AppendNew", "GiveBack"),
+        *("EndAppend", "ClosePool"),
     }
 )
 _CALLS = {

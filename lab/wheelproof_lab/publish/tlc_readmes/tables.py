@@ -94,7 +94,9 @@ class Suite:
     def _models(self, folder: Path) -> str:
         rows = ["| model | tier | states | what it shows |", "|---|---|---:|---|"]
         for model in self._models_of(folder):
-            link = os.path.relpath(model.cfg.name, folder)
+            # A model that starts from another one is described by the manifest alone.
+            file = Path(model.cfg.name)
+            link = os.path.relpath(file, folder) if file.is_absolute() else "manifest.toml"
             count = "" if model.distinct is None else f"{model.distinct:,}"
             rows.append(f"| [`{model.name}`]({link}) | {model.tier} | {count} | {model.summary} |")
         bugs = self.root / "tla" / "bugs" / folder.name

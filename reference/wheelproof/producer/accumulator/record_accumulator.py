@@ -118,8 +118,8 @@ class RecordAccumulator(Closing):
 
         Raises ProducerClosedError once closed, and what `BufferPool.allocate` raises; then the
         record was not taken, and its callback is not called.
-        TLA+: BeginAppend, TryAppend, Allocate, AllocateFails, AllocateRaises, AppendNew,
-        AppendRaises and EndAppend of RecordAccumulator.
+        TLA+: BeginAppend, TestClosed, TryAppend, Allocate, AllocateFails, AllocateRaises,
+        AppendNew, AppendRaises and EndAppend of RecordAccumulator.
         """
         self._appends_in_progress.begin()
         unused: ByteBuffer | None = None

@@ -36,6 +36,11 @@ _KEYWORDS = (
         }
     )
 )
+_CHECKED = {
+    "INVARIANT": _INVARIANTS,
+    "PROPERTY": _PROPERTIES,
+    _POSTCONDITION: frozenset({_POSTCONDITION}),
+}
 _TOKEN = re.compile(
     r"(?P<comment>\\\*[^\n]*|\(\*.*?\*\))|(?P<string>\"(?:[^\"\\]|\\.)*\")|(?P<word>\w+)"
     r"|(?P<other>\s+|.)",
@@ -60,14 +65,14 @@ class Variation:
     """How a cfg differs from its base.
 
     `constants` get another value, operators in `replaced` another definition. `specification`
-    replaces the base's formula. `checked` is the only check: a keyword and a name, or None to check
-    only for deadlocks.
+    replaces the base's formula. `checked` has all that is checked, each a keyword and a name; if it
+    is empty, only deadlocks are looked for.
     """
 
     constants: Mapping[str, str]
     replaced: Mapping[str, str]
     specification: str | None
-    checked: tuple[str, str] | None
+    checked: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +97,15 @@ class Cfg:
     def properties(self) -> tuple[str, ...]:
         """The names under PROPERTY."""
         return self._names(_PROPERTIES)
+
+    @property
+    def checked(self) -> tuple[tuple[str, str], ...]:
+        """All that is checked, as a variation names it."""
+        return tuple(
+            (keyword, name)
+            for keyword, keywords in _CHECKED.items()
+            for name in self._names(keywords)
+        )
 
     @property
     def constants(self) -> Mapping[str, str]:
@@ -139,8 +153,7 @@ class Cfg:
         # In the order of the base: TLC sorts strings by when it first meets them, and the
         # counterexamples of liveness depend on that.
         lines += (f"    {key} {sign} {value}" for key, (sign, value) in settings.items())
-        if variation.checked is not None:
-            lines.append(" ".join(variation.checked))
+        lines += (f"{keyword} {name}" for keyword, name in variation.checked)
         return parse_cfg(name, "\n".join(lines) + "\n")
 
     def _formulas(self, specification: str | None) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Makes models from the tables of a manifest: paths follow from names, bugs start from a base."""
+"""Makes models from the tables of a manifest: paths follow from names, or a base has the cfg."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,19 +14,27 @@ BASE = "base"
 _COMMON = frozenset({"tier", "check_deadlock", "summary"})
 _COUNTS_OF_PASS = ("distinct", "generated", "depth")
 _VARIATION = frozenset({"base", "constants", "replace", "specification"})
+_CHECKS = frozenset({"invariants", "properties", "without"})
 _KEYS: Mapping[str, frozenset[str]] = {
     BASE: _VARIATION | {"check_deadlock"},
-    Kind.MODEL: _COMMON | {*_COUNTS_OF_PASS, "witnesses", "unreached_actions"},
+    Kind.MODEL: _COMMON
+    | _VARIATION
+    | _CHECKS
+    | {*_COUNTS_OF_PASS, "witnesses", "unreached_actions"},
     Kind.MUTANT: _COMMON | _VARIATION | {"module", "expect", "trace_length"},
     Kind.FINDING: _COMMON | _VARIATION | {"module", "expect", "trace_length"},
     Kind.KNOWN_BUG: _COMMON | _VARIATION | {"module", "expect", "trace_length", "bug"},
 }
+_INVARIANT, _PROPERTY = "INVARIANT", "PROPERTY"
 _KEYWORDS = {
-    Expectation.INVARIANT: "INVARIANT",
-    Expectation.ACTION_PROPERTY: "PROPERTY",
-    Expectation.LIVENESS: "PROPERTY",
+    Expectation.INVARIANT: _INVARIANT,
+    Expectation.ACTION_PROPERTY: _PROPERTY,
+    Expectation.LIVENESS: _PROPERTY,
 }
 """The keyword for the property that must fail; it is checked alone, as TLC may not name it."""
+
+
+_Checked = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +66,7 @@ class ModelReader:
         self._names.add(entry.name)
         entry.allow(_KEYS[entry.section])
         if entry.section == BASE:
-            self._bases[entry.name] = self._varied(entry, None)
+            self._bases[entry.name] = self._varied(entry, ())
         elif entry.section == Kind.MODEL:
             self.models.append(self._model(entry))
         else:
@@ -71,13 +79,21 @@ class ModelReader:
             entry.reject("the name is that of a module", f"call it {module}_ and what is special")
         folder = entry.path.parent.resolve()
         specifies = module.removeprefix("MC")
-        cfg = load_cfg(_file(entry, folder / "models" / module / f"{rest}.cfg"))
-        base = _Base(
-            module=module,
-            specifies=specifies,
-            cfg=cfg,
-            check_deadlock=entry.boolean("check_deadlock", default=cfg.check_deadlock),
-        )
+        if "base" in entry:
+            base = self._varied(entry, None)
+            if base.module != module:
+                entry.reject(f"its base is one of {base.module}", "name another base", "base")
+        else:
+            for key in sorted(_VARIATION | _CHECKS):
+                if key in entry:
+                    entry.reject(f"{key!r} differs from no base", "name a base", key)
+            cfg = load_cfg(_file(entry, folder / "models" / module / f"{rest}.cfg"))
+            base = _Base(
+                module=module,
+                specifies=specifies,
+                cfg=cfg,
+                check_deadlock=entry.boolean("check_deadlock", default=cfg.check_deadlock),
+            )
         _file(entry, folder / f"{specifies}.tla")
         self._bases[entry.name] = base
         distinct, generated, depth = (
@@ -106,7 +122,7 @@ class ModelReader:
     def _failing_model(self, entry: Entry) -> Model:
         """Return a model that starts from a base and must fail."""
         expect, name = _expectation(entry)
-        varied = self._varied(entry, None if name is None else (_KEYWORDS[expect], name))
+        varied = self._varied(entry, () if name is None else ((_KEYWORDS[expect], name),))
         module = entry.identifier("module") if "module" in entry else f"{varied.module}_bugs"
         return Model(
             name=entry.name,
@@ -126,8 +142,11 @@ class ModelReader:
             bug=entry.text("bug") if entry.section == Kind.KNOWN_BUG else None,
         )
 
-    def _varied(self, entry: Entry, checked: tuple[str, str] | None) -> _Base:
-        """Return the base of a table with the differences that the table names."""
+    def _varied(self, entry: Entry, checked: _Checked | None) -> _Base:
+        """Return the base of a table with the differences that the table names.
+
+        If `checked` is None, the table says how what is checked differs from the base, too.
+        """
         name = entry.text("base")
         if name not in self._bases:
             entry.reject(f"there is no base {name} above", "name a model or a base", "base")
@@ -136,7 +155,7 @@ class ModelReader:
             constants=entry.assignments("constants"),
             replaced=entry.assignments("replace"),
             specification=entry.identifier("specification") if "specification" in entry else None,
-            checked=checked,
+            checked=_checked(entry, base.cfg) if checked is None else checked,
         )
         for key in variation.constants:
             if key not in base.cfg.constants and key not in base.cfg.replaced:
@@ -156,6 +175,25 @@ class ModelReader:
         if "trace_length" in entry:
             entry.reject("'trace_length' means nothing for an assumption", "remove it")
         return None
+
+
+def _checked(entry: Entry, base: Cfg) -> _Checked:
+    """Return what a model checks that starts from a base: that, without some and with others."""
+    known = {name for _, name in base.checked}
+    for name in entry.names("without"):
+        if name not in known:
+            entry.reject(f"its base does not check {name}", "correct the name", "without")
+    added = (
+        (keyword, key, name)
+        for keyword, key in ((_INVARIANT, "invariants"), (_PROPERTY, "properties"))
+        for name in entry.names(key)
+    )
+    kept = [one for one in base.checked if one[1] not in entry.names("without")]
+    for keyword, key, name in added:
+        if name in known:
+            entry.reject(f"its base checks {name} already", "leave it out", key)
+        kept.append((keyword, name))
+    return tuple(kept)
 
 
 def _tier(entry: Entry) -> Tier:
