@@ -33,7 +33,7 @@ from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
 from wheelproof_spec.components.buffer_pool.cases import BUFFER_POOL
 from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST
-from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
+from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
@@ -98,7 +98,7 @@ def _cases(bug: KnownBug) -> Iterator[_Case]:
         case "purgatory":
             yield from _cases_of(OraclePurgatory, _purgatory, "wheelproof", PURGATORY.scenarios())
         case "buffer_pool":
-            yield from _cases_of(LedgerPool, _pool, LONGEST_WAITING_FIRST, BUFFER_POOL.scenarios())
+            yield from _cases_of(PoolOracle, _pool, LONGEST_WAITING_FIRST, BUFFER_POOL.scenarios())
         case "accumulator":
             yield from _cases_of(BatchLedger, _accumulator, WHEELPROOF, ACCUMULATOR.scenarios())
         case _:
