@@ -36,7 +36,7 @@ from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIR
 from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.components.purgatory.cases import PURGATORY
-from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
+from wheelproof_spec.components.purgatory.oracle import PurgatoryOracle
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.components.replication.cases import REPLICATION
 from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
@@ -96,7 +96,7 @@ def _cases(bug: KnownBug) -> Iterator[_Case]:
         case "timer":
             yield from _cases_of(TimerOracle, _timer, "kafka", TIMER.scenarios())
         case "purgatory":
-            yield from _cases_of(OraclePurgatory, _purgatory, "wheelproof", PURGATORY.scenarios())
+            yield from _cases_of(PurgatoryOracle, _purgatory, "wheelproof", PURGATORY.scenarios())
         case "buffer_pool":
             yield from _cases_of(PoolOracle, _pool, LONGEST_WAITING_FIRST, BUFFER_POOL.scenarios())
         case "accumulator":
