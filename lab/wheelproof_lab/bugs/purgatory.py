@@ -32,7 +32,7 @@ from wheelproof_lab.bugs.purgatory_variants import (
     TailNotTestedOperation,
     first_case_only,
 )
-from wheelproof_spec.components.purgatory.variant import PurgatoryVariant, any_case
+from wheelproof_spec.components.purgatory.reference import PurgatoryVariant, any_case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolObservation,
     PoolOutcome,
 )
-from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
+from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 from wheelproof_spec.fuzz import burst
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.testing.python_pool import (
@@ -103,7 +103,7 @@ class BufferPoolMachine(ContractMachine):
         """Raise NothingToTestError if the class does not say what to test."""
         super().__init__()
         require_choice(type(self), _WHAT, self.profile, DEFINITION.profiles)
-        self._ledger = LedgerPool(self.profile, Tally(limits=self.skip))
+        self._ledger = PoolOracle(self.profile, Tally(limits=self.skip))
         self._numbers = count(1)
         self._config = PoolConfig(total_memory=0, poolable_size=1)
         self._open_pool: PythonPool | None = None

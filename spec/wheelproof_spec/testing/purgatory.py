@@ -58,8 +58,8 @@ from wheelproof_spec.components.purgatory.component import (
     TryCompleteElseWatch,
 )
 from wheelproof_spec.components.purgatory.history import RECORDED
-from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
-from wheelproof_spec.components.purgatory.orders import ORDERS
+from wheelproof_spec.components.purgatory.history.search import search
+from wheelproof_spec.components.purgatory.oracle import PurgatoryOracle
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.testing.purgatory_programs import (
@@ -112,7 +112,7 @@ class PurgatoryMachine(ContractMachine):
         """Raise NothingToTestError if the class does not say what to test."""
         super().__init__()
         require_choice(type(self), _WHAT, self.profile, DEFINITION.profiles)
-        self._oracle = OraclePurgatory(self.profile, Tally(limits=self.skip))
+        self._oracle = PurgatoryOracle(self.profile, Tally(limits=self.skip))
         self._names = count(1)
         self._config = PurgatoryConfig()
         self._purgatory: PythonPurgatory | None = None
@@ -254,7 +254,7 @@ class PurgatoryMachine(ContractMachine):
             clock="virtual",
             profile=self.profile,
             skip=self.skip,
-            orders=ORDERS,
+            orders=search,
         )
         self._oracle.judge(Reset(config=self._config), PurgatoryObservation())
         self._made.clear()

@@ -21,7 +21,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolConfig,
 )
 from wheelproof_spec.components.buffer_pool.history import RECORDED
-from wheelproof_spec.components.buffer_pool.orders import ORDERS
+from wheelproof_spec.components.buffer_pool.history.search import search
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.testing.python_pool import (
@@ -73,7 +73,7 @@ class UsedTogether:
     ) -> None:
         """Begin the history of a pool that nobody waits for."""
         self._pool = pool
-        self._history = JudgedBursts(RECORDED, config, profile=profile, skip=skip, orders=ORDERS)
+        self._history = JudgedBursts(RECORDED, config, profile=profile, skip=skip, orders=search)
         self._recorder = self._history.recorder
         self._numbers = count(1)
         self._broken: list[Violation] = []

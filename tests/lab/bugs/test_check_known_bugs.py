@@ -33,10 +33,10 @@ from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
 from wheelproof_spec.components.buffer_pool.cases import BUFFER_POOL
 from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST
-from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
+from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.components.purgatory.cases import PURGATORY
-from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
+from wheelproof_spec.components.purgatory.oracle import PurgatoryOracle
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.components.replication.cases import REPLICATION
 from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
@@ -96,9 +96,9 @@ def _cases(bug: KnownBug) -> Iterator[_Case]:
         case "timer":
             yield from _cases_of(TimerOracle, _timer, "kafka", TIMER.scenarios())
         case "purgatory":
-            yield from _cases_of(OraclePurgatory, _purgatory, "wheelproof", PURGATORY.scenarios())
+            yield from _cases_of(PurgatoryOracle, _purgatory, "wheelproof", PURGATORY.scenarios())
         case "buffer_pool":
-            yield from _cases_of(LedgerPool, _pool, LONGEST_WAITING_FIRST, BUFFER_POOL.scenarios())
+            yield from _cases_of(PoolOracle, _pool, LONGEST_WAITING_FIRST, BUFFER_POOL.scenarios())
         case "accumulator":
             yield from _cases_of(BatchLedger, _accumulator, WHEELPROOF, ACCUMULATOR.scenarios())
         case _:

@@ -19,8 +19,9 @@ from wheelproof_lab.bugs.buffer_pool import (
     NoHandOnPool,
     NoRefundPool,
 )
+from wheelproof_lab.graph.buffer_pool.abstract import model_graph
 from wheelproof_lab.graph.buffer_pool.buffer_pool import Borrowers, buffer_pool
-from wheelproof_lab.graph.buffer_pool.catalog import BUFFER_POOL, LEDGER
+from wheelproof_lab.graph.buffer_pool.catalog import BUFFER_POOL, LEDGER, MODEL
 from wheelproof_lab.graph.buffer_pool.ledger import Askers, ledger_graph
 from wheelproof_lab.graph.comparing.compare import Side
 from wheelproof_lab.graph.comparing.comparisons import (
@@ -42,7 +43,8 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolObservation,
     PoolOutcome,
 )
-from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
+from wheelproof_spec.components.buffer_pool.model import LedgerPool
+from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 
 pytestmark = pytest.mark.slow
 
@@ -59,6 +61,7 @@ QUEUE = Borrowers(
 INTERRUPTED = Borrowers(
     total=1, poolable_size=1, programs={"a": (1,), "b": (1,), "d": (1,)}, victims={"i": "a"}
 )
+ASKERS = Askers(total=3, sizes={"a": (3,), "b": (1, 2), "d": (2,)})
 
 
 def _nearest(outcome: GraphOutcome) -> tuple[str, int]:
@@ -128,17 +131,41 @@ def test_a_configuration_that_tlc_refuses() -> None:
 
 def test_a_ledger_that_lets_newcomers_overtake() -> None:
     """What Kafka's own profile accepts is more than FifoAllocator allows."""
-    askers = Askers(total=3, sizes={"a": (3,), "b": (1, 2), "d": (2,)})
-    planted = partial(ledger_graph, askers, lambda tally: LedgerPool(KAFKA, tally))
-    outcome = compared(LEDGER.model(askers, planted))
+    planted = partial(ledger_graph, ASKERS, lambda tally: PoolOracle(KAFKA, tally))
+    outcome = compared(LEDGER.model(ASKERS, planted))
     assert outcome.verdict is Verdict.FAIL
     assert {one.side for one in outcome.comparison.differences} == {Side.CODE}
     assert _nearest(outcome) == ("Allocate", 2)
 
 
+class _Waits(LedgerPool):
+    """A newcomer may wait for what is there."""
+
+    def _need_not_wait(self, call: str) -> bool:
+        del call
+        return False
+
+
+@pytest.mark.parametrize(
+    ("pool_class", "profile", "action", "steps"),
+    [
+        (LedgerPool, KAFKA, "LendAtOnce", 2),
+        (_Waits, LONGEST_WAITING_FIRST, "Enqueue", 0),
+    ],
+)
+def test_a_model_that_allows_too_much(
+    pool_class: type[LedgerPool], profile: str, action: str, steps: int
+) -> None:
+    planted = partial(model_graph, ASKERS, lambda config: pool_class(config, profile))
+    outcome = compared(MODEL.model(ASKERS, planted))
+    assert outcome.verdict is Verdict.FAIL
+    assert {one.side for one in outcome.comparison.differences} == {Side.CODE}
+    assert _nearest(outcome) == (action, steps)
+
+
 def test_a_closed_pool_lends_nothing() -> None:
     """The ledger's graph showed it: whoever waited might be lent memory by close itself."""
-    ledger = LedgerPool(LONGEST_WAITING_FIRST, Tally())
+    ledger = PoolOracle(LONGEST_WAITING_FIRST, Tally())
     lent, closed = PoolOutcome.BUFFER, PoolOutcome.CLOSED
     calls: list[tuple[PoolCall, dict[str, PoolOutcome]]] = [
         (Reset(config=PoolConfig(total_memory=3, poolable_size=1)), {}),

@@ -17,14 +17,17 @@ from wheelproof_lab.bugs.purgatory_variants import (
     NoLockDiscipline,
     RetryOnceDiscipline,
 )
+from wheelproof_lab.graph.comparing.compare import Side
 from wheelproof_lab.graph.comparing.comparisons import (
     GraphModel,
     GraphOutcome,
 )
+from wheelproof_lab.graph.purgatory.abstract import Operations, model_graph
 from wheelproof_lab.graph.purgatory.catalog import (
     ATTEMPTS,
     COMPARISONS,
     DELAYED_OPERATION,
+    MODEL,
     PURGATORY,
 )
 from wheelproof_lab.graph.purgatory.delayed_operation import (
@@ -44,11 +47,38 @@ from wheelproof_lab.graph.purgatory.purgatory import (
 )
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.purgatory.model import LedgerPurgatory, Outcome
 
 pytestmark = pytest.mark.slow
 
+
+class _AnswersAgain(LedgerPurgatory):
+    """on_complete may run twice."""
+
+    def answer(self, name: str) -> Violation | None:
+        super().answer(name)
+        return None if self.outcome(name) is not None else super().answer(name)
+
+
+class _TellsEarly(LedgerPurgatory):
+    """on_expiration need not wait for on_complete."""
+
+    def notify(self, name: str) -> bool:
+        return super().notify(name) or self.outcome(name) is Outcome.EXPIRED
+
+
+class _CompletesAnybody(LedgerPurgatory):
+    """A trigger completes whether the predicate holds or not."""
+
+    def holds(self, name: str) -> bool:
+        del name
+        return True
+
+
 # The others are left to `python -m wheelproof_lab graph --all`.
 _TESTED = {
+    "purgatory-model-two-operations",
     "operation-monitor",
     "operation-exclusive",
     "complete-monitor",
@@ -95,6 +125,22 @@ class _AlwaysTold(NotedOperation):
     def run(self) -> None:
         self.force_complete()
         self.on_expiration()
+
+
+@pytest.mark.parametrize(
+    ("model", "action"),
+    [(_AnswersAgain, "Answer"), (_TellsEarly, "Notify"), (_CompletesAnybody, "Complete")],
+)
+def test_a_model_that_allows_too_much(model: type[LedgerPurgatory], action: str) -> None:
+    one = Operations(names=("op",))
+    outcome = compared(
+        MODEL.model(one, partial(model_graph, one, lambda tally: model(tally=tally)))
+    )
+    assert outcome.verdict is Verdict.FAIL
+    differences = outcome.comparison.differences
+    soonest = min(len(one.path) for one in differences)
+    first = {(one.side, one.action) for one in differences if len(one.path) == soonest}
+    assert first == {(Side.CODE, action)}
 
 
 def test_an_operation_that_is_told_of_an_expiry_that_came_too_late() -> None:

@@ -20,7 +20,7 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import Scenario
 from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import WHEELPROOF, PurgatoryCall
-from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
+from wheelproof_spec.components.purgatory.oracle import PurgatoryOracle
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 
 _THREADS = 20
@@ -31,7 +31,7 @@ _ATTEMPTS = 20
 @pytest.mark.repeats("op-try-complete", "pu-check", "pu-cancel-2-1", "pu-three-six", "pu-20-ms")
 @pytest.mark.parametrize("scenario", PURGATORY.scenarios(), ids=lambda scenario: scenario.name)
 def test_the_reference_follows_the_oracle(scenario: Scenario[PurgatoryCall]) -> None:
-    judge, port = OraclePurgatory(WHEELPROOF, Tally()), ReferencePurgatoryPort()
+    judge, port = PurgatoryOracle(WHEELPROOF, Tally()), ReferencePurgatoryPort()
     for call in scenario.calls:
         assert judge_call(judge, port, call) is None, call
 

@@ -1,5 +1,6 @@
 """The comparisons of the buffer pool, the small ones first."""
 
+from wheelproof_lab.graph.buffer_pool.abstract import label_of_effect, model_graph
 from wheelproof_lab.graph.buffer_pool.buffer_pool import Borrowers, buffer_pool
 from wheelproof_lab.graph.buffer_pool.ledger import (
     Askers,
@@ -26,10 +27,18 @@ LEDGER = Compared(
     label=label_of_fifo_allocator,
     under_way=fifo_allocator_under_way,
 )
+MODEL = Compared(module="FifoAllocator", code=model_graph, label=label_of_effect)
+
+_THREE = Askers(total=3, sizes={"a": (3,), "b": (1, 2), "d": (2,)})
 
 COMPARISONS = (
+    MODEL.model(
+        _THREE,
+        name="pool-model-three-threads",
+        summary="the effects of the model against the abstract pool: three threads",
+    ),
     LEDGER.model(
-        Askers(total=3, sizes={"a": (3,), "b": (1, 2), "d": (2,)}),
+        _THREE,
         name="ledger-three-threads",
         summary=(
             "the judge's ledger against the abstract pool: three threads, one of them asks for all"

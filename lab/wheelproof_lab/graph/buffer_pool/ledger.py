@@ -1,13 +1,13 @@
-"""Comparison of the ledger of the oracle's pool with FifoAllocator.tla, call by call.
+"""Comparison of the judge of a pool's driven cases with FifoAllocator.tla, call by call.
 
-The ledger judges observed outcomes. So it gets each call with each conceivable outcome: which of
-the waiting calls end, and how. It must accept exactly what the module allows. The module serves and
-releases waiting threads step by step, but the ledger is told once no thread can continue: these
-steps of the module are finished first.
+The judge closes the effects of the model after each call. It gets each call with each conceivable
+outcome: which of the waiting calls end, and how. It must accept exactly what the module allows. The
+module serves and releases waiting threads step by step, but the judge is told once no thread can
+continue: these steps of the module are finished first.
 """
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -25,7 +25,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolObservation,
     PoolOutcome,
 )
-from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
+from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 from wheelproof_spec.tlc.states.values import Record, State, Value, make_function
 
 _FOREVER_MS = 1_000_000
@@ -38,7 +38,7 @@ _ACTIONS = {
     "Close": "Close",
 }
 
-MakeLedger = Callable[[Tally], LedgerPool]
+MakeLedger = Callable[[Tally], PoolOracle]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,24 +59,38 @@ class Askers:
         }
 
 
+def fifo_allocator_state(
+    askers: Askers,
+    *,
+    lent: Sequence[tuple[str, int]],
+    waiting: Sequence[tuple[str, int]],
+    closed: bool,
+) -> State:
+    """Return the variables of FifoAllocator: who holds, and waits for, how many bytes."""
+    held = dict(lent)
+    return {
+        "available": askers.total - sum(held.values()),
+        "queue": tuple(_request(thread, size) for thread, size in waiting),
+        "held": make_function((thread, held.get(thread, 0)) for thread in askers.sizes),
+        "closed": closed,
+    }
+
+
 @dataclass(slots=True, kw_only=True)
 class _Books:
-    """A ledger, and its calls, each with its thread and its size in bytes."""
+    """A judge, and its calls, each with its thread and its size in bytes."""
 
-    ledger: LedgerPool
+    ledger: PoolOracle
     asked: dict[CallId, tuple[str, int]] = field(default_factory=dict[CallId, tuple[str, int]])
     closed: bool = False
 
     def state(self, askers: Askers) -> State:
-        """Return the variables of FifoAllocator."""
-        held = dict(self.asked[name] for name in self.ledger.lent())
-        waiting = (self.asked[name] for name in self.ledger.waiting())
-        return {
-            "available": askers.total - sum(held.values()),
-            "queue": tuple(_request(thread, size) for thread, size in waiting),
-            "held": make_function((thread, held.get(thread, 0)) for thread in askers.sizes),
-            "closed": self.closed,
-        }
+        return fifo_allocator_state(
+            askers,
+            lent=[self.asked[name] for name in self.ledger.lent()],
+            waiting=[self.asked[name] for name in self.ledger.waiting()],
+            closed=self.closed,
+        )
 
     def accepted(self, call: PoolCall) -> "Iterator[_Books]":
         """Yield the books after `call`, once for each outcome of it that the ledger accepts."""
@@ -92,9 +106,9 @@ class _Books:
                 yield there
 
 
-def strict_ledger(tally: Tally) -> LedgerPool:
+def strict_ledger(tally: Tally) -> PoolOracle:
     """Return the ledger that judges by the contract without overtaking."""
-    return LedgerPool(LONGEST_WAITING_FIRST, tally)
+    return PoolOracle(LONGEST_WAITING_FIRST, tally)
 
 
 def ledger_graph(askers: Askers, make_ledger: MakeLedger = strict_ledger) -> ProjectedGraph:

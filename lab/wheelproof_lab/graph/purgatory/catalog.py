@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from wheelproof_lab.graph.comparing.comparisons import Compared, ConfigT, GraphModel
+from wheelproof_lab.graph.purgatory.abstract import Operations, label_of_effect, model_graph
 from wheelproof_lab.graph.purgatory.delayed_operation import (
     OneOperation,
     delayed_operation,
@@ -41,6 +42,12 @@ DELAYED_OPERATION = Compared(
     label=label_of_delayed_operation,
     specification="PendingSpec",
 )
+MODEL = Compared(
+    module="MCDelayedOperation",
+    code=model_graph,
+    label=label_of_effect,
+    specification="Safe",
+)
 
 _DISCIPLINES = ("monitor", "try_lock_once", "try_lock_pending", "blocking", "exclusive")
 
@@ -62,6 +69,11 @@ def _for_each(
 
 
 COMPARISONS = (
+    MODEL.model(
+        Operations(names=("op1", "op2")),
+        name="purgatory-model-two-operations",
+        summary="the effects of the model against the abstract operations: two of them",
+    ),
     *_for_each(
         DELAYED_OPERATION,
         lambda discipline: OneOperation(discipline=discipline),

@@ -15,7 +15,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolFault,
     PoolLimit,
 )
-from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
+from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 from wheelproof_spec.drive.case_table import read_cases
 
 
@@ -46,7 +46,7 @@ def _asks_for(calls: Sequence[PoolCall]) -> Iterator[str]:
                 pass
 
 
-def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[PoolCall], LedgerPool]:
+def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[PoolCall], PoolOracle]:
     from wheelproof_spec.components.buffer_pool.drawn import PoolCases, PoolDomain
 
     domain = PoolDomain(
@@ -59,14 +59,14 @@ def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[PoolCall], LedgerPool]
         closes=not tally.skips(PoolCapability.CLOSE),
         faults=() if tally.skips(PoolCapability.FAULTS) else tuple(PoolFault),
     )
-    judge = LedgerPool(profile, tally)
+    judge = PoolOracle(profile, tally)
     cases = PoolCases(domain, judge)
     return cases, judge
 
 
 BUFFER_POOL = Suite(
     definition=DEFINITION,
-    judge=LedgerPool,
+    judge=PoolOracle,
     scenarios=partial(read_cases, __file__, DEFINITION),
     drawn=_drawn,
     asks_for=lambda calls: frozenset(_asks_for(calls)),

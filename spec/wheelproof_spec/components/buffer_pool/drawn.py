@@ -17,7 +17,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolConfig,
     PoolFault,
 )
-from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
+from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 from wheelproof_spec.drive.drawn_cases import draw_case
 
 _GIB = 2**30
@@ -72,7 +72,7 @@ class PoolDomain:
 class PoolCases(CaseSpace[PoolCall]):
     """Cases that allocate, wait for and give back buffers; at the end all are given back."""
 
-    def __init__(self, domain: PoolDomain, judge: LedgerPool) -> None:
+    def __init__(self, domain: PoolDomain, judge: PoolOracle) -> None:
         """Draw within `domain`; `judge` knows the answers."""
         self._domain = domain
         self._judge = judge
@@ -117,7 +117,7 @@ class PoolCases(CaseSpace[PoolCall]):
 
 
 class _Walk:
-    def __init__(self, config: PoolConfig, domain: PoolDomain, judge: LedgerPool) -> None:
+    def __init__(self, config: PoolConfig, domain: PoolDomain, judge: PoolOracle) -> None:
         self._config = config
         self._domain = domain
         self._judge = judge

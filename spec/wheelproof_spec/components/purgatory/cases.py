@@ -14,7 +14,7 @@ from wheelproof_spec.components.purgatory.component import (
     PurgatoryCall,
     PurgatoryCapability,
 )
-from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
+from wheelproof_spec.components.purgatory.oracle import PurgatoryOracle
 from wheelproof_spec.drive.case_table import read_cases
 
 
@@ -23,16 +23,16 @@ def _asks_for(calls: Sequence[PurgatoryCall]) -> frozenset[str]:
     return frozenset({PurgatoryCapability.CANCEL_FOR_KEY} if cancels else ())
 
 
-def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[PurgatoryCall], OraclePurgatory]:
+def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[PurgatoryCall], PurgatoryOracle]:
     from wheelproof_spec.components.purgatory.drawn import PurgatoryCases
 
-    judge = OraclePurgatory(profile, tally)
+    judge = PurgatoryOracle(profile, tally)
     return PurgatoryCases(tally), judge
 
 
 PURGATORY = Suite(
     definition=DEFINITION,
-    judge=OraclePurgatory,
+    judge=PurgatoryOracle,
     scenarios=partial(read_cases, __file__, DEFINITION),
     drawn=_drawn,
     asks_for=_asks_for,

@@ -1,12 +1,10 @@
-"""The oracle's purgatory: operations, their conditions, their time-outs and their keys.
+"""The judge of a purgatory's driven cases, by its sequential specification `LedgerPurgatory`.
 
-It follows an implementation call by call and judges whether the contract allows each observation.
-An operation completes exactly once (standard 2.1 - 2.10): when a trigger of one of its keys
-finds one of its conditions true, or when its time-out expires. TLA+: DelayedOperation.
+It makes all effects of a call, with the callbacks that the observation shows, before the next call.
+It also judges the gauges, up to what is done and may still be in the lists (standard 2.10).
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.contract import KAFKA as KAFKAS_TIMER
@@ -18,7 +16,8 @@ from wheelproof_spec.components.purgatory.component import (
     AskGauges,
     CancelForKey,
     CheckAndComplete,
-    Condition,
+    Checked,
+    Completed,
     ForceComplete,
     Key,
     OperationId,
@@ -29,37 +28,39 @@ from wheelproof_spec.components.purgatory.component import (
     SetCondition,
     TryCompleteElseWatch,
 )
+from wheelproof_spec.components.purgatory.model import CompletingCall, LedgerPurgatory, Pending
+
+_CALL = 0
+"""The number of the call under way: there is one at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Watched:
-    conditions: tuple[Condition, ...]
-    keys: dict[Key, None]
-    """The keys under which the operation is surely in a list while it is alive."""
-
-
-class OraclePurgatory:
-    """A purgatory whose calls are instantaneous; it judges one case after another."""
+class PurgatoryOracle:
+    """The judge of a driven case: after each call it judges the outcome by the contract."""
 
     def __init__(self, profile: str, tally: Tally) -> None:
         """Judge by the contract `profile`, and count in `tally` what is tested."""
         self._strict = profile == WHEELPROOF
+        self._tally = tally
         self._tests = tally.tests
-        self.now_ms: int
-        """The time that the purgatory's clock shows, in milliseconds."""
         self._reset(PurgatoryConfig())
+
+    @property
+    def now_ms(self) -> int:
+        """The time that the purgatory's clock shows, in milliseconds."""
+        return self._purgatory.now_ms
 
     def alive(self) -> tuple[OperationId, ...]:
         """Return the operations that are watched and not done, by name."""
-        return tuple(sorted(self._alive))
+        return tuple(sorted(self._purgatory.pending))
 
     def drain(self) -> PurgatoryCall:
         """Return the advance after which no time-out is left."""
-        return Advance(to_ms=max((self.now_ms, *self._due_ms.values())))
+        due_ms = (one.due_ms for one in self._purgatory.pending.values())
+        return Advance(to_ms=max((self.now_ms, *(ms for ms in due_ms if ms is not None))))
 
     def as_possible(self, call: PurgatoryCall) -> PurgatoryCall | None:
         """Return `call`, unless it is about an operation that was not handed in."""
-        unknown = isinstance(call, ForceComplete) and call.operation not in self._handed_in
+        unknown = isinstance(call, ForceComplete) and not self._is_known(call.operation)
         return None if unknown else call
 
     def judge(self, call: PurgatoryCall, seen: PurgatoryObservation) -> Violation | None:
@@ -69,24 +70,17 @@ class OraclePurgatory:
             return None
         self._tests(PurgatoryClause.ACCEPTS_ITS_DOMAIN)
         match call:
-            case TryCompleteElseWatch():
-                return self._hand_in(call, seen)
+            case TryCompleteElseWatch() | CheckAndComplete() | ForceComplete():
+                return self._judge_completing(call, seen)
             case SetCondition(condition=condition):
-                self._true.add(condition)
-                return self._observe((), seen)
-            case CheckAndComplete(key=key):
-                return self._check(key, seen)
-            case ForceComplete(operation=name):
-                alive = name in self._alive
-                return self._observe((name,) if alive else (), seen) or self._compare(
-                    PurgatoryClause.ANSWERS_TRULY, "completed", alive, seen.completed
-                )
+                self._purgatory.make_true(condition)
+                return self._observe(seen)
             case CancelForKey(key=key):
                 return self._cancel(key, seen)
             case Advance(to_ms=to_ms):
                 return self._advance(to_ms, seen)
             case AskGauges():
-                return self._observe((), seen) or self._judge_gauges(seen)
+                return self._observe(seen) or self._judge_gauges(seen)
 
     def judge_refusal(self, call: PurgatoryCall, refusal: RefusedError) -> Violation:
         """Return what is wrong with refusing a call of the domain."""
@@ -94,79 +88,69 @@ class OraclePurgatory:
         return unexpected_refusal(PurgatoryClause.ACCEPTS_ITS_DOMAIN, call, refusal)
 
     def _reset(self, config: PurgatoryConfig) -> None:
-        self.now_ms = config.start_ms
+        self._purgatory = LedgerPurgatory(start_ms=config.start_ms, tally=self._tally)
+        self._lists = _Lists(config.purge_interval)
         self._tick_ms = config.tick_ms
-        self._purge_interval = config.purge_interval
-        self._true: set[Condition] = set()
-        self._handed_in: set[OperationId] = set()
-        self._alive: dict[OperationId, _Watched] = {}
-        self._due_ms: dict[OperationId, int] = {}
-        """The due times of the time-outs in the timer, in milliseconds."""
-        # The done operations with the lists that may have them, and the most that may be left.
-        self._garbage: dict[OperationId, set[Key]] = {}
-        self._most_left = 0
-        self._surely_left: set[OperationId] = set()
+
+    def _is_known(self, name: OperationId) -> bool:
+        purgatory = self._purgatory
+        return name in purgatory.pending or purgatory.outcome(name) is not None
 
     # Calls
 
-    def _hand_in(self, call: TryCompleteElseWatch, seen: PurgatoryObservation) -> Violation | None:
-        """Judge try_complete_else_watch of a new operation (standard 2.4)."""
-        name, holds = call.operation, self._holds(call.conditions)
-        self._handed_in.add(name)
-        if not holds:
-            self._alive[name] = _Watched(call.conditions, dict.fromkeys(call.keys))
+    def _judge_completing(
+        self, call: CompletingCall, seen: PurgatoryObservation
+    ) -> Violation | None:
+        """Judge a call that completes whom it finds, if that can end (standard 2.4, 2.6)."""
+        purgatory = self._purgatory
+        answer: Completed | Checked | None = None
+        if isinstance(call, CheckAndComplete):
+            answer = Checked(count=seen.count)
+        elif seen.completed is not None:
+            answer = Completed(completed=seen.completed)
+        if isinstance(call, TryCompleteElseWatch):
             deadline_ms = self.now_ms + call.delay_ms
-            self._due_ms[name] = KAFKAS_TIMER.due_ms(deadline_ms, self._tick_ms)
-        return self._observe((name,) if holds else (), seen) or self._compare(
-            PurgatoryClause.ANSWERS_TRULY, "completed", holds, seen.completed
-        )
-
-    def _check(self, key: Key, seen: PurgatoryObservation) -> Violation | None:
-        """Judge check_and_complete: it completes listed operations whose condition holds (2.6)."""
-        triggered = tuple(
-            name
-            for name, watched in self._alive.items()
-            if key in watched.keys and self._holds(watched.conditions)
-        )
-        violation = self._observe(triggered, seen)
-        self._sweep(key)
-        return violation or self._compare(
-            PurgatoryClause.COUNTS_COMPLETED, "count", len(triggered), seen.count
-        )
+            due_ms = KAFKAS_TIMER.due_ms(deadline_ms, self._tick_ms)
+            keys = tuple(dict.fromkeys(call.keys))
+            purgatory.hand_in(call.operation, Pending(keys, call.conditions, due_ms))
+        purgatory.begin(_CALL, call)
+        violation = self._observe(seen, call) or purgatory.end(_CALL, answer)
+        if isinstance(call, CheckAndComplete):
+            self._lists.sweep(call.key)
+        return violation
 
     def _cancel(self, key: Key, seen: PurgatoryObservation) -> Violation | None:
         """Judge cancel_for_key (standard 2.9)."""
-        waiting = [name for name, watched in self._alive.items() if key in watched.keys]
-        violation = self._observe((), seen) or self._judge_cancelled(key, waiting, seen.cancelled)
-        for name in waiting:
-            self._due_ms.pop(name, None)
-            del self._alive[name].keys[key]
-            if self._strict:
-                self._end(name)
-        self._sweep(key)
+        purgatory = self._purgatory
+        waiting = purgatory.waiting(key)
+        violation = self._observe(seen) or self._judge_cancelled(key, waiting, seen.cancelled)
+        if self._strict:
+            for name in purgatory.waiting(key):
+                self._lists.end(name, set(purgatory.pending[name].keys) - {key})
+                purgatory.cancel(name)
+        else:
+            purgatory.give_up(key)
+        self._lists.sweep(key)
         return violation
 
     def _advance(self, to_ms: int, seen: PurgatoryObservation) -> Violation | None:
         """Judge an advance: due time-outs expire, and done operations leave the lists (2.10)."""
-        self.now_ms = max(self.now_ms, to_ms)
+        self._purgatory.move_clock(to_ms)
         if self._strict:
-            if len(self._surely_left) > self._purge_interval:
-                self._garbage.clear()
-            self._most_left = min(self._most_left, self._purge_interval, len(self._garbage))
+            self._lists.purge()
         # An operation that expires in this pass may be purged only by the next one, so the bound
         # grows by one.
-        violation = self._observe((), seen) or self._find_overdue(seen.on_expiration)
-        # A purge may have run, even if it was not due.
-        self._surely_left.clear()
+        violation = self._observe(seen) or self._find_overdue(seen.on_expiration)
+        self._lists.may_have_been_purged()
         return violation
 
     # Observations
 
     def _observe(
-        self, triggered: tuple[OperationId, ...], seen: PurgatoryObservation
+        self, seen: PurgatoryObservation, call: CompletingCall | None = None
     ) -> Violation | None:
-        """Compare the callbacks with the triggered operations; other completions are expiries."""
-        completed, expired = seen.on_complete, seen.on_expiration
+        """Compare the callbacks with whom the call owes an end; other completions are expiries."""
+        completed, expired, triggered = seen.on_complete, seen.on_expiration, self._purgatory.owed
         self._tests(PurgatoryClause.COMPLETES_AT_MOST_ONCE, len(completed))
         self._tests(PurgatoryClause.COMPLETES_FOR_A_REASON, len(completed))
         self._tests(PurgatoryClause.TRIGGER_COMPLETES, len(triggered))
@@ -178,13 +162,17 @@ class OraclePurgatory:
             return PurgatoryClause.TRIES_IN_WATCH_ORDER.broken(
                 f"completed in the order {_names(triggered)}", f"in the order {_names(order)}"
             )
+        purgatory = self._purgatory
         for name in triggered:
-            self._due_ms.pop(name, None)
-            self._end(name)
-        violation = self._judge_expiries(expired)
-        for name in expired:
-            self._end(name)
-        return violation
+            one = purgatory.pending[name]
+            if one.watched:
+                self._lists.end(name, one.keys)
+            violation = purgatory.complete(name, _CALL) or purgatory.answer(name)
+            if violation is not None:
+                return violation
+        if isinstance(call, TryCompleteElseWatch):
+            purgatory.watch(call.operation)
+        return self._judge_expiries(expired)
 
     def _wrong_completions(
         self, triggered: Sequence[OperationId], seen: PurgatoryObservation
@@ -195,10 +183,11 @@ class OraclePurgatory:
         if missed is not None:
             reason = f"{missed} can end and was triggered, and was not completed"
             return PurgatoryClause.TRIGGER_COMPLETES.broken(expected, observed, reason)
-        wrong = next((name for name in seen.on_complete if name not in self._alive), None)
-        if wrong is not None and wrong not in triggered:
-            reason = f"{wrong} was done already, cancelled, or never handed in"
-            return PurgatoryClause.COMPLETES_AT_MOST_ONCE.broken(expected, observed, reason)
+        for name in seen.on_complete:
+            clause = self._purgatory.forbids_end(name)
+            if clause is not None:
+                reason = f"{name} was done already, cancelled, or never handed in"
+                return clause.broken(expected, observed, reason)
         return PurgatoryClause.COMPLETES_FOR_A_REASON.broken(
             expected,
             observed,
@@ -208,34 +197,26 @@ class OraclePurgatory:
 
     def _judge_expiries(self, expired: Sequence[OperationId]) -> Violation | None:
         """Judge the operations that expired, in the order in which they did."""
-        clause = PurgatoryClause.EXPIRES_IN_TIME
-        last_ms: int | None = None
+        purgatory = self._purgatory
+        last: Pending | None = None
         for name in expired:
-            self._tests(clause)
-            due_ms = self._due_ms.pop(name, None)
-            if due_ms is None:
-                observed, reason = f"{name} expired", f"{name} has no time-out any more"
-                return clause.broken("who has a time-out expires", observed, reason)
-            if due_ms > self.now_ms:
-                expected, observed = f"{name} expires at {due_ms} ms", f"it did at {self.now_ms} ms"
-                return clause.broken(expected, observed)
-            if last_ms is not None and due_ms < last_ms:
-                return clause.broken(
-                    f"{name}, due at {due_ms} ms, expires before who is due later",
-                    f"it did after who was due at {last_ms} ms",
-                    "time-outs expire in the order of their due times (standard 1.9)",
-                )
-            last_ms = due_ms
+            one = purgatory.pending.get(name)
+            violation = purgatory.expire(name, last) or purgatory.answer(name)
+            if violation is not None or one is None:
+                return violation
+            purgatory.notify(name)
+            self._lists.end(name, one.keys)
+            last = one
         return None
 
     def _find_overdue(self, expired: Sequence[OperationId]) -> Violation | None:
         self._tests(PurgatoryClause.EXPIRES_IN_TIME)
-        first = min(self._due_ms, key=self._due_ms.__getitem__, default=None)
-        if first is None or self._due_ms[first] > self.now_ms:
+        overdue = self._purgatory.overdue()
+        if overdue is None:
             return None
+        name, due_ms = overdue
         return PurgatoryClause.EXPIRES_IN_TIME.broken(
-            f"{first}, due at {self._due_ms[first]} ms, has expired when the advance to "
-            f"{self.now_ms} ms returns",
+            f"{name}, due at {due_ms} ms, has expired when the advance to {self.now_ms} ms returns",
             f"expired: {_names(expired)}",
             "nothing that is due is left behind by an advance (standard 1.18)",
         )
@@ -248,7 +229,7 @@ class OraclePurgatory:
         self._tests(PurgatoryClause.CANCELS_WHO_WAITS)
         allowed = set(waiting)
         if not self._strict:
-            allowed |= {name for name, keys in self._garbage.items() if key in keys}
+            allowed |= self._lists.left_under(key)
         if set(waiting) <= set(cancelled) <= allowed and len(set(cancelled)) == len(cancelled):
             return None
         return PurgatoryClause.CANCELS_WHO_WAITS.broken(
@@ -259,13 +240,12 @@ class OraclePurgatory:
 
     def _judge_gauges(self, seen: PurgatoryObservation) -> Violation | None:
         """Judge the gauges: the timer's exactly, the lists' up to what may be left (2.10)."""
-        delayed = len(self._due_ms)
-        watches = sum(len(watched.keys) for watched in self._alive.values())
-        largest_first = sorted(map(len, self._garbage.values()), reverse=True)
-        leftovers = sum(largest_first[: self._most_left])
-        keys = {key for watched in self._alive.values() for key in watched.keys}
-        left_keys = {key for left in self._garbage.values() for key in left}
-        most_keys = min(len(keys | left_keys), len(keys) + leftovers)
+        pending = self._purgatory.pending.values()
+        delayed = sum(one.due_ms is not None for one in pending)
+        watches = sum(len(one.keys) for one in pending)
+        leftovers = self._lists.most_watches()
+        keys = {key for one in pending for key in one.keys}
+        most_keys = min(len(keys | self._lists.keys()), len(keys) + leftovers)
         for clause, what, least, most, shown in (
             (PurgatoryClause.DELAYED_COUNTS, "num_delayed", delayed, delayed, seen.num_delayed),
             (PurgatoryClause.WATCHED_COUNTS, "watched", watches, watches + leftovers, seen.watched),
@@ -276,33 +256,58 @@ class OraclePurgatory:
                 return clause.broken(f"{what}: {expected}", f"{what}: {shown}")
         return None
 
-    def _compare(
-        self, clause: PurgatoryClause, what: str, expected: object, observed: object
-    ) -> Violation | None:
-        if observed is None or not self._tests(clause) or observed == expected:
-            return None
-        return clause.broken(f"{what}: {expected}", f"{what}: {observed}")
 
-    # Waiting and done operations
+class _Lists:
+    """The done operations that may still be in the lists of a purgatory (standard 2.10)."""
 
-    def _holds(self, conditions: Iterable[Condition]) -> bool:
-        return not self._true.isdisjoint(conditions)
+    def __init__(self, purge_interval: int) -> None:
+        """Begin with empty lists, from which a purge drops more than so many."""
+        self._purge_interval = purge_interval
+        self._left: dict[OperationId, set[Key]] = {}
+        """The done operations, with the keys whose lists may have them."""
+        self._most = 0
+        """The most of them that may be left."""
+        self._surely: set[OperationId] = set()
 
-    def _end(self, name: OperationId) -> None:
-        watched = self._alive.pop(name, None)
-        if watched is not None and watched.keys:
-            self._garbage[name] = set(watched.keys)
-            self._most_left += 1
-            self._surely_left.add(name)
+    def keys(self) -> set[Key]:
+        """Return the keys whose lists may have done operations."""
+        return {key for keys in self._left.values() for key in keys}
 
-    def _sweep(self, key: Key) -> None:
+    def left_under(self, key: Key) -> set[OperationId]:
+        """Return the done operations that the list of a key may have."""
+        return {name for name, keys in self._left.items() if key in keys}
+
+    def most_watches(self) -> int:
+        """Return how many watches may be left of done operations."""
+        largest_first = sorted(map(len, self._left.values()), reverse=True)
+        return sum(largest_first[: self._most])
+
+    def end(self, name: OperationId, keys: Iterable[Key]) -> None:
+        """Record that a watched operation is done."""
+        left = set(keys)
+        if left:
+            self._left[name] = left
+            self._most += 1
+            self._surely.add(name)
+
+    def sweep(self, key: Key) -> None:
         """Drop the done operations from the list of `key`."""
-        for name, keys in list(self._garbage.items()):
+        for name, keys in list(self._left.items()):
             keys.discard(key)
             if not keys:
-                del self._garbage[name]
-                self._surely_left.discard(name)
-        self._most_left = min(self._most_left, len(self._garbage))
+                del self._left[name]
+                self._surely.discard(name)
+        self._most = min(self._most, len(self._left))
+
+    def purge(self) -> None:
+        """Drop all, if there are surely more than may stay."""
+        if len(self._surely) > self._purge_interval:
+            self._left.clear()
+        self._most = min(self._most, self._purge_interval, len(self._left))
+
+    def may_have_been_purged(self) -> None:
+        """Record that a purge may have run, even if it was not due."""
+        self._surely.clear()
 
 
 def _names(names: Iterable[OperationId]) -> str:

@@ -1,7 +1,7 @@
-"""The reference's purgatory behind the interface of `port`."""
+"""The reference's purgatory behind the interface of `port`, and what may take its place."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from wheelproof.clock import ManualClock
 from wheelproof.errors import WheelproofError
@@ -31,8 +31,26 @@ from wheelproof_spec.components.purgatory.component import (
     SetCondition,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.components.purgatory.variant import AnyPurgatory, Holds, any_case
 from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
+
+AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
+Holds = Callable[[Sequence[bool]], bool]
+"""Makes a predicate from the cases in which an operation can end."""
+
+
+def any_case(cases: Sequence[bool]) -> bool:
+    """Tell whether any of the cases holds in which an operation can end: the correct predicate."""
+    return any(cases)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgatoryVariant:
+    """What is fuzzed: by default the reference's class, discipline and predicate."""
+
+    purgatory_class: type[AnyPurgatory] = DelayedOperationPurgatory
+    discipline: Callable[[], CompletionDiscipline] = ExclusiveDiscipline
+    holds: Holds = any_case
+
 
 _FEW_SHARDS = 4
 _NO_ANSWER = PurgatoryObservation()

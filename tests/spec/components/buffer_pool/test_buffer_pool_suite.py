@@ -31,7 +31,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolObservation,
     PoolOutcome,
 )
-from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
+from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.drive.driver.messages import (
     Refusal,
@@ -52,7 +52,7 @@ def _broken_rule(
 ) -> str | None:
     port = ReferencePoolPort(pool_class)
     try:
-        violation = first_violation(LedgerPool(profile, tally or Tally()), port, scenario.calls)
+        violation = first_violation(PoolOracle(profile, tally or Tally()), port, scenario.calls)
     finally:
         port.close()
     return None if violation is None else violation.rule
@@ -104,7 +104,7 @@ def test_pool_of_kafka_is_allowed_to_let_newcomers_go_first() -> None:
 def test_pool_judge_knows_how_long_was_waited(
     at_ms: int, total_ns: int, ratio_ppm: int, right: bool
 ) -> None:
-    judge = LedgerPool(DEFINITION.profiles[0], Tally())
+    judge = PoolOracle(DEFINITION.profiles[0], Tally())
     calls: tuple[PoolCall, ...] = (
         Reset(config=PoolConfig(total_memory=10, poolable_size=1)),
         Allocate(buffer="a", size=10, max_time_to_block_ms=0),
@@ -193,7 +193,7 @@ def test_a_pool_that_does_not_keep_its_buffers_fails(
 def test_whatever_ends_a_wait_a_metric_that_fails_ends_the_call(
     last: PoolCall, outcome: PoolOutcome
 ) -> None:
-    judge = LedgerPool(DEFINITION.profiles[0], Tally())
+    judge = PoolOracle(DEFINITION.profiles[0], Tally())
     for call, ended in (
         (Reset(config=PoolConfig(total_memory=10, poolable_size=1)), {}),
         (Allocate(buffer="a", size=10, max_time_to_block_ms=0), {"a": PoolOutcome.BUFFER}),
@@ -206,7 +206,7 @@ def test_whatever_ends_a_wait_a_metric_that_fails_ends_the_call(
 
 @pytest.mark.parametrize("outcome", [PoolOutcome.EXHAUSTED, PoolOutcome.INTERRUPTED])
 def test_an_interrupt_before_the_call_ends_a_wait_without_time(outcome: PoolOutcome) -> None:
-    judge = LedgerPool(DEFINITION.profiles[0], Tally())
+    judge = PoolOracle(DEFINITION.profiles[0], Tally())
     lent = Allocate(buffer="a", size=10, max_time_to_block_ms=0)
     late = replace(lent, buffer="b", fault=PoolFault.INTERRUPTED_BEFORE)
     reset = Reset(config=PoolConfig(total_memory=10, poolable_size=1))

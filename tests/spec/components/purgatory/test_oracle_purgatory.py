@@ -19,7 +19,7 @@ from wheelproof_spec.components.purgatory.component import (
     SetCondition,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
+from wheelproof_spec.components.purgatory.oracle import PurgatoryOracle
 
 _NOTHING = PurgatoryObservation()
 _NOT_YET = PurgatoryObservation(completed=False)
@@ -36,7 +36,7 @@ class _Case:
         limits: tuple[str, ...] = (),
     ) -> None:
         self.tally = Tally(PurgatoryClause, limits)
-        self.oracle = OraclePurgatory(profile, self.tally)
+        self.oracle = PurgatoryOracle(profile, self.tally)
         config = PurgatoryConfig(purge_interval=purge_interval)
         assert self.rule(Reset(config=config), _NOTHING) is None
         for operation in operations:

@@ -13,6 +13,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolConfig,
 )
 from wheelproof_spec.components.buffer_pool.history.judge import PoolHistoryJudge
+from wheelproof_spec.components.buffer_pool.history.search import search
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
@@ -35,4 +36,5 @@ RECORDED = RecordedComponent(
             uses=(Counted(operation="deallocate", field="buffer", at="ok"),),
         ),
     ),
+    search=search,
 )

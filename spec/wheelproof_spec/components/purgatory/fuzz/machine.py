@@ -45,8 +45,7 @@ from wheelproof_spec.components.purgatory.recording.calls import (
     RecordedCalls,
     RecordedOperation,
 )
-from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
-from wheelproof_spec.components.purgatory.variant import PurgatoryVariant
+from wheelproof_spec.components.purgatory.reference import PurgatoryVariant, ReferencePurgatoryPort
 from wheelproof_spec.fuzz.burst import await_submitted
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
 from wheelproof_spec.fuzz.hooks import InstrumentedRuntime

@@ -12,6 +12,7 @@ from wheelproof_spec.components.purgatory.component import (
     PurgatoryConfig,
 )
 from wheelproof_spec.components.purgatory.history.judge import PurgatoryHistoryJudge
+from wheelproof_spec.components.purgatory.history.search import search
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
@@ -35,4 +36,5 @@ RECORDED = RecordedComponent(
             uses=(Counted(operation="on_complete", field="operation"),),
         ),
     ),
+    search=search,
 )

@@ -35,13 +35,11 @@ from wheelproof_spec.components.purgatory.component import (
     TryComplete,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.components.purgatory.history.cancels import Cancels
 from wheelproof_spec.components.purgatory.history.claims import Claims
 from wheelproof_spec.components.purgatory.history.fates import Fates
 from wheelproof_spec.components.purgatory.history.gauges import Gauges
-from wheelproof_spec.components.purgatory.history.operation import Operation
-from wheelproof_spec.components.purgatory.history.overlaps import Overlaps
-from wheelproof_spec.components.purgatory.history.triggers import Triggers
+from wheelproof_spec.components.purgatory.history.operation import Operation, Overlaps
+from wheelproof_spec.components.purgatory.history.triggers import Cancels, Triggers
 
 
 class PurgatoryHistoryJudge:

@@ -1,14 +1,21 @@
-"""Judges which operations must be done without waiting for their time-outs.
+"""Judges whom triggers and cancels owe an end, without waiting for their time-outs.
 
 An operation whose predicate was true before a check of one of its keys began, or before it was
 handed in, is completed by that call, or by an overlapping call (standard 2.4 - 2.6). If it was
 handed in before a cancel of one of its keys began, it is completed by then, or cancelled (2.9). So
-it is done at the latest when no call is under way any more.
+it is done at the latest when no call is under way any more. What cancel_for_key takes from a key is
+judged here as well.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.purgatory.component import PurgatoryClause
+from wheelproof_spec.components.purgatory.component import Cancelled, PurgatoryClause
+from wheelproof_spec.components.purgatory.history.gauges import Gauges
 from wheelproof_spec.components.purgatory.history.operation import Operation
 
 
@@ -104,3 +111,133 @@ class Triggers:
     def _counted(self, violation: Violation) -> Violation:
         self._tests(violation.rule)
         return violation
+
+
+@dataclass(slots=True)
+class _Open:
+    began: int
+    key: str
+    calm: tuple[Operation, ...]
+    """The operations that surely waited for the key when the call began."""
+    listed: dict[str, Operation]
+    """The operations that may be in the list that it removes, unless another cancel does."""
+    met: list[Operation]
+    """The operations that it may cancel."""
+
+
+class Cancels:
+    """The cancels under way, and the operations that they may have cancelled."""
+
+    def __init__(
+        self,
+        gauges: Gauges,
+        triggers: Triggers,
+        clock: HistoryClock,
+        tally: Tally,
+        *,
+        gives_up: bool,
+    ) -> None:
+        self._gauges = gauges
+        self._triggers = triggers
+        self._clock = clock
+        self._tests = tally.tests
+        self._gives_up = gives_up
+        self._open: dict[int, _Open] = {}
+
+    def begin(self, call: int, key: str) -> None:
+        """Record that a cancel began."""
+        listed = {operation.name: operation for operation in self._gauges.listed(key)}
+        cancel = self._open[call] = _Open(call, key, self._gauges.calm(key), listed, [])
+        for operation in listed.values():
+            if operation.completed is None:
+                _meet(cancel, operation)
+                self._gauges.disturb(operation)
+
+    def handed_in(self, operation: Operation) -> None:
+        """Record that the hand-in of an operation began; the cancels under way may cancel it."""
+        for cancel in self._open.values():
+            if cancel.key in operation.keys:
+                cancel.listed[operation.name] = operation
+                _meet(cancel, operation)
+
+    def forget(self, call: int, *, refused: bool) -> None:
+        """Record that a cancel ended without an answer; a refused one has cancelled nothing."""
+        cancel = self._open.pop(call, None)
+        if refused and cancel is not None:
+            _resolve(cancel.met)
+
+    def end(self, call: int, index: int, answer: Cancelled) -> Violation | None:
+        """Judge the answer of a cancel."""
+        cancel = self._open.pop(call)
+        self._tests(PurgatoryClause.CANCELS_WHO_WAITS)
+        sure = [operation for operation in cancel.calm if self._still_waits(operation)]
+        if not len(sure) <= answer.count <= len(cancel.listed):
+            expected = f"{len(sure)} to {len(cancel.listed)} operations"
+            return _wrong(cancel.key, expected, f"{answer.count} operations")
+        names = () if answer.count == 0 else answer.cancelled
+        if names is ABSENT:
+            return None
+        _resolve(cancel.met)
+        violation = self._judge_names(cancel, index, sure, names)
+        for operation in cancel.met:
+            if operation.settled_before(cancel.began) and operation.name not in names:
+                self._triggers.passed_over(operation, cancel.key)
+        return violation
+
+    def completed(self, operation: Operation) -> Violation | None:
+        """Judge an on_complete: it may not run for an operation that was given up."""
+        if not self._gives_up or not operation.cancelled or operation.completed is None:
+            return None
+        return PurgatoryClause.CANCELS_WHO_WAITS.broken(
+            f"{operation.name!r} is not completed",
+            "on_complete runs",
+            "cancel_for_key has returned it, and it is claimed that this gives it up",
+        )
+
+    def _judge_names(
+        self, cancel: _Open, index: int, sure: Iterable[Operation], names: tuple[str, ...]
+    ) -> Violation | None:
+        left = next((operation.name for operation in sure if operation.name not in names), None)
+        if left is not None:
+            return _wrong(cancel.key, f"{left!r}, too", f"without {left!r}")
+        for name in names:
+            operation = cancel.listed.get(name)
+            if operation is None:
+                return _wrong(cancel.key, "who waits for it", f"{name!r}")
+            if self._gives_up and operation.cancelled:
+                return _wrong(cancel.key, f"not {name!r} again", f"{name!r}")
+            operation.cancelled = True
+            if self._gives_up:
+                operation.given_up = index
+                self._gauges.ended(operation)
+            violation = self.completed(operation)
+            if violation is not None:
+                return violation
+        return None
+
+    def _still_waits(self, operation: Operation) -> bool:
+        return (
+            operation.completed is None
+            and operation.cancels == 1
+            and not (operation.may_be_true or operation.forced)
+            and operation.least > self._clock.high
+        )
+
+
+def _wrong(key: str, expected: str, observed: str) -> Violation:
+    return PurgatoryClause.CANCELS_WHO_WAITS.broken(
+        expected,
+        observed,
+        f"cancel_for_key returns the operations that wait for {key!r} (standard 2.9)",
+    )
+
+
+def _meet(cancel: _Open, operation: Operation) -> None:
+    operation.cancels += 1
+    operation.open_cancels += 1
+    cancel.met.append(operation)
+
+
+def _resolve(met: Iterable[Operation]) -> None:
+    for operation in met:
+        operation.open_cancels -= 1
