@@ -21,7 +21,8 @@ from pyspark.sql.functions import (
 from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.base.hadoop import RemoteFolder
-from wheelproof_spark.base.lock import locked, outside
+from wheelproof_spark.base.listing import Input, LocalFolder, outside
+from wheelproof_spark.base.lock import locked
 from wheelproof_spark.base.options import Address, Workers
 from wheelproof_spark.base.session import failing_as, parts_for, session_for, shuffle_in
 from wheelproof_spark.check import bronze, silver
@@ -71,11 +72,14 @@ def check(job: CheckJob) -> Manifest:
         sweep(output, manifest)
         try:
             with failing_as("the job"), ExitStack() as stack:
+                found: Input
                 if isinstance(source, Address):
                     # Only Spark can read Hadoop's file systems: it starts to find the new files.
                     spark = stack.enter_context(session_for(job.workers))
-                    source = _mirrored(spark, source, output, manifest)
-                work = plan(source, manifest, batch, job.split_bytes)
+                    found = RemoteFolder(spark, source, output / ".work" / "input")
+                else:
+                    found = LocalFolder(source, output)
+                work = plan(found, manifest, batch, job.split_bytes)
                 if not work.empty:
                     spark = stack.enter_context(session_for(job.workers))
                     _Run(spark, job, output, manifest, batch).do(work)
@@ -83,14 +87,6 @@ def check(job: CheckJob) -> Manifest:
         finally:
             sweep_uncommitted(output)
         return manifest
-
-
-def _mirrored(spark: SparkSession, source: Address, output: Path, manifest: Manifest) -> Path:
-    """Return a folder with the new files that all workers can read."""
-    known = {path: (file.size, file.mtime_ns) for path, file in manifest.by_path().items()}
-    folder = output / ".work" / "input"
-    RemoteFolder(spark, source).mirror(folder, known)
-    return folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +226,7 @@ class _Run:
         return union(tables)
 
     def _partitions(self) -> int:
-        by_size = sum(file.size for file in self._manifest.files) // _BYTES_A_PARTITION
+        by_size = sum(file.state.size for file in self._manifest.files) // _BYTES_A_PARTITION
         return parts_for(self._spark, self._job.workers.partitions, by_size)
 
     def _count(self, runs: NewRuns, repeated: int) -> None:

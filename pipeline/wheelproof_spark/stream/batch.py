@@ -11,6 +11,7 @@ from pyspark.sql.functions import col, count, count_distinct, when
 from pyspark.sql.functions import sum as total
 from pyspark.sql.types import StructType
 
+from wheelproof_spark.base.listing import FoundFile
 from wheelproof_spark.base.session import parts_for, shuffle_in
 from wheelproof_spark.check import bronze, silver
 from wheelproof_spark.check.gold import APPENDED, SUMMED, NewRuns
@@ -28,15 +29,6 @@ from wheelproof_spec.history.checkers import CheckOptions
 MOST_BATCHES = 100
 """The number of batches that the manifest lists."""
 _LINES_A_PARTITION = 300_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewFile:
-    """A file that Spark has found: where it is, its name in the input, its size in bytes."""
-
-    path: Path
-    name: str
-    size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,16 +73,18 @@ class StreamBatch:
         self._attempt: Attempt = store.attempt()
         self._places: dict[str, str] = {}
 
-    def do(self, found: Sequence[NewFile], last: int) -> Manifest:
+    def do(self, found: Sequence[FoundFile], last: int) -> Manifest:
         """Read the files, judge the due runs, commit, and return the manifest.
 
-        `last` is the newest Spark batch after that.
+        `last` is the newest Spark batch of a topic after that.
         """
         started = time.monotonic()
         shuffle_in(self._spark, parts_for(self._spark, self._partitions, 0))
         entries = self._read(found)
         arrived = self._arrived(entries)
-        rows = [{"file_id": entry.id, **asdict(entry)} for entry in entries]
+        rows = [
+            {"file_id": entry.id, "size": entry.state.size, **asdict(entry)} for entry in entries
+        ]
         write_rows(rows, FILES, self._added("files", "files"))
         parts = self._parts(arrived)
         due = self._due(parts)
@@ -111,7 +105,7 @@ class StreamBatch:
             self._spark,
             self._number,
             files=len(entries),
-            size=sum(file.size for file in entries),
+            size=sum(file.state.size for file in entries),
             lines=sum(file.lines for file in entries),
             judged=len(new),
             started=started,
@@ -120,11 +114,11 @@ class StreamBatch:
         self._store.commit(self._manifest, self._attempt, self._places)
         return self._manifest
 
-    def _read(self, found: Sequence[NewFile]) -> list[FileEntry]:
+    def _read(self, found: Sequence[FoundFile]) -> list[FileEntry]:
         """Parse the files into bronze, and count their lines."""
         entries, splits = list[FileEntry](), list[Split]()
         for file in sorted(found, key=lambda file: file.name):
-            entry = arrived(file.path, file.name, file.size, self._manifest, self._number)
+            entry = arrived(file, self._manifest, self._number)
             entries.append(entry)
             splits += splits_of(file.path, entry, self._judging.split_bytes)
         if splits:

@@ -6,28 +6,28 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from wheelproof_spark.base.errors import PipelineError
+from wheelproof_spark.base.listing import FileState
 from wheelproof_spark.tables.documents import load_document
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.reports import write_json
 from wheelproof_spec.base.results.verdicts import Verdict
 
-SCHEMA = "wheelproof.pipeline/1"
+SCHEMA = "wheelproof.pipeline/2"
 NAME = "manifest.json"
 _REMEDY = "name another output, and judge the input anew"
 
 
 @dataclass(slots=True, kw_only=True)
 class FileEntry:
-    """A file that was read up to `size` bytes, in one batch or, as it grew, in several.
+    """A file that was read up to its size, in one batch or, as it grew, in several.
 
     `complete` says that these bytes end with a line end, so that more can be read from there;
-    `tail` is the digest of samples of these bytes.
+    `tail` is the digest of samples of these bytes, empty if they could not be read.
     """
 
     id: int
     path: str
-    size: int
-    mtime_ns: int
+    state: FileState
     complete: bool
     tail: str
     batches: list[int]
