@@ -158,11 +158,10 @@ class NewRuns:
         """Return the number of runs."""
         return sum(row.runs for row in self.judged)
 
-    def write(self, files: DataFrame, folder: Path) -> dict[str, Path]:
-        """Write all tables below `folder`; return the folder of each one."""
+    def write(self, files: DataFrame, folder: Path) -> None:
+        """Write all tables below `folder`."""
         self.write_appended(files, folder)
         self.write_summed({}, folder)
-        return {name: folder / name for name in TABLES}
 
     def write_appended(self, files: DataFrame, folder: Path) -> None:
         """Write the rows that a batch adds: one for each run, and one for each failing run."""

@@ -18,12 +18,13 @@ from wheelproof_spark.check.gold import APPENDED, SUMMED, NewRuns
 from wheelproof_spark.check.inputs import LARGEST_SPLIT, arrived, splits_of
 from wheelproof_spark.check.reading.splits import Split
 from wheelproof_spark.stream import state
+from wheelproof_spark.stream.progress import query_of
 from wheelproof_spark.stream.state import Patience
-from wheelproof_spark.stream.store import Attempt, StreamStore
 from wheelproof_spark.tables.manifest import FileEntry, Manifest
 from wheelproof_spark.tables.provenance import batch_record
 from wheelproof_spark.tables.rows import collected, read_from, union, write_rows, written
 from wheelproof_spark.tables.schemas import FILES, OPEN, PART, PARTS, RESULTS
+from wheelproof_spark.tables.store import Attempt, Store
 from wheelproof_spec.history.checkers import CheckOptions
 
 MOST_BATCHES = 100
@@ -56,7 +57,7 @@ class StreamBatch:
     def __init__(
         self,
         spark: SparkSession,
-        store: StreamStore,
+        store: Store,
         manifest: Manifest,
         judging: Judging,
         partitions: int | None,
@@ -101,6 +102,7 @@ class StreamBatch:
             self._write_gold(new, due)
         self._manifest.counts.require_sums(self._progress.judged_lines)
         self._progress.commits, self._progress.last = self._number, last
+        self._progress.query = query_of(self._store.output)
         record = batch_record(
             self._spark,
             self._number,

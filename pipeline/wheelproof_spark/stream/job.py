@@ -13,10 +13,11 @@ from wheelproof_spark.base.options import Address, Topic, Workers
 from wheelproof_spark.base.session import failing_as, session_for
 from wheelproof_spark.stream.batch import Judging, StreamBatch
 from wheelproof_spark.stream.folder import Pace, follow_folder
+from wheelproof_spark.stream.progress import CHECKPOINT, known_files, opened, query_of
 from wheelproof_spark.stream.stop import Stop
-from wheelproof_spark.stream.store import StreamStore
 from wheelproof_spark.stream.topic import follow_topic
-from wheelproof_spark.tables.manifest import Manifest
+from wheelproof_spark.tables.manifest import Manifest, save
+from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import UsageError
 
 
@@ -44,9 +45,9 @@ def stream(job: StreamJob, after_batch: Callable[[Manifest], None], stop: Stop) 
     output = job.output.resolve()
     source = outside(output, job.input) if isinstance(job.input, Path) else job.input
     with locked(output):
-        store = StreamStore(output)
+        store = Store(output)
         options = job.judging.options
-        manifest = store.opened(str(source), options.profile, options.max_states)
+        manifest = opened(store, str(source), options.profile, options.max_states)
         # An error is reported in one sentence, without Spark's log.
         quiet = {"spark.log.level": "FATAL"}
         with session_for(job.workers, quiet) as spark:
@@ -64,7 +65,7 @@ class _Batches:
     """The handler of Spark's batches; `manifest` is the one that was committed last."""
 
     _spark: SparkSession
-    _store: StreamStore
+    _store: Store
     manifest: Manifest
     job: StreamJob
     _after_batch: Callable[[Manifest], None]
@@ -77,13 +78,16 @@ class _Batches:
             return
         if number != last + 1:
             raise UsageError(
-                f"{self._store.checkpoint} goes on with batch {number}, but {last} is the last one "
-                "that was committed; restore both together, or name another output"
+                f"{self._store.output / CHECKPOINT} goes on with batch {number}, but {last} is the "
+                "last one that was committed; restore both together, or name another output"
             )
         if files:
             self._do(files, number, self.job.judging)
         else:
-            self.manifest = self._store.passed_over(self.manifest, number)
+            query = query_of(self._store.output)
+            passed_over = replace(self.manifest.stream, last=number, query=query)
+            self.manifest = replace(self.manifest, stream=passed_over)
+            save(self._store.output, self.manifest)
 
     def take_files(self, files: Sequence[FoundFile]) -> None:
         """Do a batch of new files."""
@@ -106,7 +110,7 @@ class _Batches:
 def _follow(
     spark: SparkSession,
     source: Path | Address | Topic,
-    store: StreamStore,
+    store: Store,
     batches: "_Batches",
     stop: Stop,
 ) -> None:
@@ -119,4 +123,6 @@ def _follow(
         found = RemoteFolder(spark, source, store.spool)
     else:
         found = LocalFolder(source, store.output)
-    follow_folder(spark, found, store.known_files(batches.manifest), pace, batches.take_files, stop)
+    follow_folder(
+        spark, found, known_files(store, batches.manifest), pace, batches.take_files, stop
+    )

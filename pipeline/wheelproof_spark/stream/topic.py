@@ -18,8 +18,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from wheelproof_spark.base.listing import FileState, FoundFile
 from wheelproof_spark.base.options import Topic
 from wheelproof_spark.stream.folder import POLL_SECONDS, Pace
+from wheelproof_spark.stream.progress import CHECKPOINT
 from wheelproof_spark.stream.stop import Stop
-from wheelproof_spark.stream.store import StreamStore
+from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import MissingToolError
 
 _RECORDS_A_FILE = 1_000
@@ -29,7 +30,7 @@ TakeBatch = Callable[[int, Sequence[FoundFile]], None]
 
 
 def follow_topic(
-    spark: SparkSession, topic: Topic, store: StreamStore, pace: Pace, take: TakeBatch, stop: Stop
+    spark: SparkSession, topic: Topic, store: Store, pace: Pace, take: TakeBatch, stop: Stop
 ) -> None:
     """Pass each batch of records to `take`, until there are no more or a stop is requested.
 
@@ -38,7 +39,7 @@ def follow_topic(
     """
     sink = _Sink(topic, store.spool, take)
     writer = _rows(spark, topic, pace.files).writeStream.foreachBatch(sink.take)
-    writer = writer.option("checkpointLocation", str(store.checkpoint))
+    writer = writer.option("checkpointLocation", str(store.output / CHECKPOINT))
     if pace.seconds is None:
         writer = writer.trigger(availableNow=True)
     else:

@@ -138,9 +138,9 @@ class Batch:
 class StreamProgress:
     """The progress of a stream, in a size that does not grow with the stream.
 
-    `query` is the id of Spark's checkpoint, `last` the newest committed Spark batch (-1: none),
-    `commits` the number of committed batches, `judged_lines` the lines of all verdicts. `moves` are
-    the moves of the last batch's folders, repeated if the process ended before them.
+    `commits` is the number of committed batches, `judged_lines` the lines of all verdicts. Of a
+    topic, `query` is the id of Spark's checkpoint, `last` the newest committed Spark batch (-1:
+    none).
     """
 
     schema: str
@@ -148,12 +148,14 @@ class StreamProgress:
     last: int = -1
     commits: int = 0
     judged_lines: int = 0
-    moves: dict[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(slots=True, kw_only=True)
 class Manifest:
-    """All committed data. A table that the manifest does not name does not exist."""
+    """All committed data. A table that the manifest does not name does not exist.
+
+    `moves` are the moves of the last batch's folders, repeated if the process ended before them.
+    """
 
     profile: str | None
     max_states: int
@@ -163,6 +165,7 @@ class Manifest:
     batches: list[Batch] = field(default_factory=list[Batch])
     counts: Counts = field(default_factory=Counts)
     tables: dict[str, str] = field(default_factory=dict[str, str])
+    moves: dict[str, str] = field(default_factory=dict[str, str])
     stream: StreamProgress | None = None
 
     def require_options(self, profile: str | None, max_states: int) -> None:

@@ -25,7 +25,6 @@ from support.pipeline.recorded_fleet import (
 )
 from wheelproof_spark.check import silver
 from wheelproof_spark.check.bronze import read_bronze
-from wheelproof_spark.check.place import numbered
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.history.checkers import CheckOptions
 
@@ -133,10 +132,11 @@ def test_partitions_and_order_change_nothing(fleet: Judged, tmp_path: Path) -> N
 def test_the_plan_has_one_shuffle(
     fleet: Judged, spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = numbered(fleet.output, "bronze", 1)
+    folder = fleet.output / "bronze" / "000001"
     good, whole = (read_bronze(spark, [folder], kind) for kind in ("good", "whole"))
     assert (good.select("run").distinct().count(), whole.count()) == (1, 301)
-    parts = spark.read.parquet(str(numbered(fleet.output, ".work", 1) / "parts"))
+    pieces = spark.read.parquet(str(fleet.output / "parts" / "000001"))
+    parts = silver.resolved(pieces, None, None)
     lines = silver.ordered(silver.lines_of(good, whole, parts.where("due")), 3)
     results = silver.judged(lines, CheckOptions(), {})
     results.explain()

@@ -15,7 +15,7 @@ from support.pipeline import deliveries
 from support.pipeline.pipeline_tables import committed
 from support.pipeline.recorded_fleet import chance_lines
 from support.pipeline.streamed_folder import adds_up, open_runs
-from wheelproof_spark.stream.store import SCHEMA
+from wheelproof_spark.stream.progress import SCHEMA
 from wheelproof_spark.tables.manifest import StreamProgress, save
 from wheelproof_spec.base.results.verdicts import ExitCode
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.pipeline.refused import refused
-from wheelproof_spark.stream.store import SCHEMA
+from wheelproof_spark.stream.progress import SCHEMA
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, save
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode
@@ -85,7 +85,7 @@ def test_checkpoints_of_something_else(
     capsys: pytest.CaptureFixture[str], source: Path, output: Path
 ) -> None:
     save(output, _manifest(source, "wheelproof.pipeline.stream/0"))
-    _refused(capsys, ExitCode.USAGE, "has the version", source, output)
+    _refused(capsys, ExitCode.USAGE, "not 'wheelproof.pipeline.stream/3'", source, output)
     save(output, _manifest(source))
     _refused(capsys, ExitCode.USAGE, "is missing", source, output)
     checkpoint = output / "checkpoint"
