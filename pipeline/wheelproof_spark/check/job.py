@@ -28,6 +28,7 @@ from wheelproof_spark.base.session import failing_as, parts_for, session_for, sh
 from wheelproof_spark.check import bronze, silver
 from wheelproof_spark.check.gold import TABLES, NewRuns
 from wheelproof_spark.check.inputs import Plan, plan
+from wheelproof_spark.check.judging.columns import JUDGE
 from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.tables.manifest import Counts, Manifest, load
 from wheelproof_spark.tables.provenance import batch_record
@@ -61,7 +62,10 @@ def check(job: CheckJob) -> Manifest:
     source = job.input if isinstance(job.input, Address) else outside(output, job.input)
     with locked(output):
         manifest = load(output) or Manifest(
-            profile=job.options.profile, max_states=job.options.max_states, input=str(source)
+            profile=job.options.profile,
+            max_states=job.options.max_states,
+            judge=JUDGE,
+            input=str(source),
         )
         if manifest.stream is not None:
             raise UsageError(
@@ -71,6 +75,9 @@ def check(job: CheckJob) -> Manifest:
         store = Store(output)
         store.recover(manifest)
         batch = manifest.batches[-1].number + 1 if manifest.batches else 1
+        if manifest.judge != JUDGE:
+            # Another version may read and judge the same lines in another way: all is read anew.
+            manifest = replace(manifest, judge=JUDGE, files=[], tables={})
         try:
             with failing_as("the job"), ExitStack() as stack:
                 found: Input
@@ -88,10 +95,11 @@ def check(job: CheckJob) -> Manifest:
                     layers = ("bronze", "parts", "silver", "gold")
                     places = {layer: _place(layer, batch) for layer in layers}
                     store.commit(manifest, attempt, places)
-        finally:
+        except BaseException:
             # If that fails too, the next run does it.
             with suppress(OSError):
                 store.recover(load(output) or manifest)
+            raise
         return manifest
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import cast
 
+from wheelproof_spark.check.judging.columns import JUDGE
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, load, save
 from wheelproof_spark.tables.rows import read_rows, whole_number
 from wheelproof_spark.tables.store import Store
@@ -23,7 +24,7 @@ def opened(store: Store, source: str, profile: str | None, max_states: int) -> M
     if manifest is None:
         if (output / CHECKPOINT).exists():
             raise UsageError(f"{output} has a checkpoint, but no manifest.json; {_ANEW}")
-        manifest = Manifest(profile=profile, max_states=max_states, input=source)
+        manifest = Manifest(profile=profile, max_states=max_states, judge=JUDGE, input=source)
         manifest.stream = StreamProgress(schema=SCHEMA)
         save(output, manifest)
         return manifest
@@ -35,6 +36,11 @@ def opened(store: Store, source: str, profile: str | None, max_states: int) -> M
             + _ANEW
         )
     manifest.require_options(profile, max_states)
+    if manifest.judge != JUDGE:
+        raise UsageError(
+            f"the verdicts in {output} are those of wheelproof {manifest.judge}, and this is "
+            f"{JUDGE}, whose verdicts may differ; {_ANEW}"
+        )
     if manifest.input != source:
         raise UsageError(
             f"{output} belongs to a stream of {manifest.input}; name that input, or another output"

@@ -40,9 +40,11 @@ class FileEntry:
 class Judged:
     """Counts of the runs with one verdict: runs, lines, duplicates, missing lines, cut-off runs.
 
-    `shuffled` says that their lines came through the shuffle.
+    `judge` is the version of wheelproof that judged them; `shuffled` says that their lines came
+    through the shuffle.
     """
 
+    judge: str
     verdict: str
     shuffled: bool
     runs: int
@@ -154,11 +156,13 @@ class StreamProgress:
 class Manifest:
     """All committed data. A table that the manifest does not name does not exist.
 
-    `moves` are the moves of the last batch's folders, repeated if the process ended before them.
+    `judge` is the version of wheelproof that made all verdicts. `moves` are the moves of the last
+    batch's folders, repeated if the process ended before them.
     """
 
     profile: str | None
     max_states: int
+    judge: str = ""
     input: str = ""
     files: list[FileEntry] = field(default_factory=list[FileEntry])
     next_file: int = 0

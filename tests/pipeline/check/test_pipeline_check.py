@@ -5,6 +5,8 @@ import json
 import random
 import shutil
 from collections import Counter
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,7 @@ from support.pipeline.recorded_fleet import (
 )
 from wheelproof_spark.check import silver
 from wheelproof_spark.check.bronze import read_bronze
+from wheelproof_spark.tables.manifest import save
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.history.checkers import CheckOptions
 
@@ -106,6 +109,26 @@ def test_nothing_new_is_nothing_to_do(fleet: Judged) -> None:
     again = run(fleet.input, fleet.output)
     assert again.manifest == fleet.manifest
     assert (fleet.output / "manifest.json").read_bytes() == before
+
+
+def test_another_version_judges_all_again(spark: SparkSession, tmp_path: Path) -> None:
+    del spark
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    one, two = chance_lines(1, "one"), chance_lines(3, "two")
+    (source / "a.jsonl").write_bytes(b"".join([*one, *two[:4]]))
+    (source / "b.jsonl").write_bytes(b"".join(two[4:]))
+    first = run(source, output)
+    before = _comparable(first)
+    save(output, replace(first.manifest, judge="0.0"))
+    second = run(source, output)
+    second.adds_up()
+    assert second.manifest.batches[-1].judged == second.manifest.counts.runs == 2
+    assert second.manifest.counts == first.manifest.counts
+    assert {row["judge"] for row in second.table("verdicts")} == {second.manifest.judge}
+    assert {row["judge"] for row in second.table("runs")} == {version("wheelproof")}
+    assert _comparable(second) == before
+    assert run(source, output).manifest == second.manifest
 
 
 def _comparable(judged: Judged) -> dict[str, list[str]]:

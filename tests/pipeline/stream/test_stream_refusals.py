@@ -2,11 +2,13 @@
 
 import fcntl
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from support.pipeline.refused import refused
+from wheelproof_spark.check.judging.columns import JUDGE
 from wheelproof_spark.stream.progress import SCHEMA
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, save
 from wheelproof_spec.app.cli import main
@@ -40,7 +42,7 @@ def _refused(
 
 
 def _manifest(source: Path, schema: str = SCHEMA) -> Manifest:
-    manifest = Manifest(profile=None, max_states=MAX_STATES, input=str(source))
+    manifest = Manifest(profile=None, max_states=MAX_STATES, judge=JUDGE, input=str(source))
     manifest.stream = StreamProgress(schema=schema, query="a", last=3, commits=4)
     return manifest
 
@@ -73,6 +75,8 @@ def test_outputs_of_something_else(
     _refused(capsys, ExitCode.USAGE, "`wheelproof pipeline check`", source, output)
     save(output, _manifest(source))
     _refused(capsys, ExitCode.USAGE, "with profile", source, output, "--profile", "never-early")
+    save(output, replace(_manifest(source), judge="0.0"))
+    _refused(capsys, ExitCode.USAGE, "are those of wheelproof 0.0", source, output)
     check = ["pipeline", "check", "--input", str(source), "--output", str(output)]
     (source / "a.jsonl").write_bytes(b"{}\n")
     assert main(check) == ExitCode.USAGE
