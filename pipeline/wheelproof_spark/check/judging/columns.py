@@ -1,12 +1,20 @@
 """The columns of a run's row that its header and its verdict give."""
 
 from collections.abc import Callable
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.history.routing import Header
 
-JUDGE = version("wheelproof")
+
+def _installed() -> str:
+    try:
+        return version("wheelproof")
+    except PackageNotFoundError:
+        return "without a version"
+
+
+JUDGE = _installed()
 """The version of the judge in this process, driver or worker."""
 
 Key = tuple[str, str, int]
