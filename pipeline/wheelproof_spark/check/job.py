@@ -165,13 +165,13 @@ class _Run:
         """Write the rows of all runs; return them, and the number of runs judged now."""
         spark, place = self._spark, self._attempt.of("silver")
         whole = read.rows(spark, "whole")
-        parts, found = self._resolved(read, whole)
+        parts, found = self._resolved(read)
         first = bronze.first_lines(read.folders.values())
         others = parts.where("not in_place or repeat") if found.others else None
         runs = silver.in_place(whole, silver.before_splits(spark, first), others)
         shuffled = None
         if found.shuffled:
-            rows = self._shuffled(read.of(found.batches), whole, parts, first, bool(found.due))
+            rows = self._shuffled(read.of(found.batches), parts, first, found.due_parts)
             shuffled = written(rows, place / "shuffled")
             runs = runs.unionByName(silver.once(shuffled, parts))
         runs = written(runs, place / "runs")
@@ -179,7 +179,7 @@ class _Run:
         self._count(counted, found.repeated)
         return counted, found.due + found.fresh
 
-    def _resolved(self, read: "_Bronze", whole: DataFrame) -> tuple[DataFrame, "_Parts"]:
+    def _resolved(self, read: "_Bronze") -> tuple[DataFrame, "_Parts"]:
         """Write and return the state of each part, with the counts."""
         spark = self._spark
         parts = read_from(spark, PIECES, read.parts)
@@ -191,7 +191,11 @@ class _Run:
         found = self._counted(resolved)
         if not found.strays:
             return resolved, found
-        repeats = silver.repeats_of(read.rows(spark, "good"), whole, resolved)
+        about = silver.about_strays(resolved, resolved.where("stray"))
+        asked = about.agg(count("*"), flatten(collect_set("batches")))
+        ((number, batches),) = collected(asked, tuple[int, list[int]])
+        good, whole = (read.of(batches).rows(spark, kind) for kind in ("good", "whole"))
+        repeats = silver.repeats_of(good, whole, about, number=number)
         repeats = written(repeats, place / "repeats")
         resolved = written(silver.resolved(parts, repeats, before), place / "resolved")
         return resolved, self._counted(resolved)
@@ -205,13 +209,14 @@ class _Run:
             "strays": col("stray"),
             "due": col("leads"),
             "fresh": fresh,
+            "due_parts": col("due"),
         }
         asked = parts.agg(
             *(count(when(which, 1)).alias(name) for name, which in numbers.items()),
             coalesce(total(when(col("repeat"), col("lines"))), lit(0)).alias("repeated"),
             flatten(collect_set(when(col("due"), col("batches")))).alias("batches"),
         )
-        (row,) = collected(asked, tuple[int, int, int, int, int, int, list[int]])
+        (row,) = collected(asked, tuple[int, int, int, int, int, int, int, list[int]])
         return _Parts(*row)
 
     def _shuffled_before(self) -> DataFrame | None:
@@ -225,10 +230,9 @@ class _Run:
     def _shuffled(
         self,
         read: "_Bronze",
-        whole: DataFrame,
         parts: DataFrame,
         first_lines: FirstLines,
-        due: bool,
+        due: int,
     ) -> DataFrame:
         """Return the rows of all runs that were not judged where they were read."""
         before, tables = self._shuffled_before(), list[DataFrame]()
@@ -237,7 +241,8 @@ class _Run:
             tables.append(before.join(stays, [*silver.RUN, "made_of"], "left_semi"))
         if due:
             chosen = parts.where("due")
-            lines = silver.lines_of(read.rows(self._spark, "good"), whole, chosen)
+            good, whole = (read.rows(self._spark, kind) for kind in ("good", "whole"))
+            lines = silver.lines_of(good, whole, chosen, number=due)
             ordered = silver.ordered(lines, self._partitions())
             results = silver.judged(ordered, self._job.options, first_lines)
             tables.append(silver.with_parts(results, chosen))
@@ -274,6 +279,7 @@ class _Parts:
     strays: int
     due: int
     fresh: int
+    due_parts: int
     repeated: int
     batches: list[int]
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import col, count, count_distinct, when
+from pyspark.sql.functions import col, collect_set, count, count_distinct, when
 from pyspark.sql.functions import sum as total
 from pyspark.sql.types import StructType
 
@@ -146,13 +146,14 @@ class StreamBatch:
         parts = state.parts(known, new, None, self._number, patience)
         parts = self._written(parts, "parts", PARTS)
         names = parts.where(col("batch") == self._number).select(*silver.NAME).distinct()
-        strays = parts.where("stray").join(names, silver.NAME, "left_semi").select(*silver.NAME)
-        about = parts.where("not repeat").join(strays, silver.NAME, "left_semi")
-        batches = [row[0] for row in collected(about.select("batch").distinct(), tuple[int])]
-        if not batches:
+        strays = parts.where("stray").join(names, silver.NAME, "left_semi")
+        about = silver.about_strays(parts, strays)
+        asked = about.agg(count("*"), collect_set("batch"))
+        ((number, batches),) = collected(asked, tuple[int, list[int]])
+        if not number:
             return parts
         good, whole = (self._rows(kind, batches) for kind in ("good", "whole"))
-        repeats = self._written(silver.repeats_of(good, whole, about), "repeats")
+        repeats = self._written(silver.repeats_of(good, whole, about, number=number), "repeats")
         parts = state.parts(known, new, repeats, self._number, patience)
         return self._written(parts, "resolved", PARTS)
 
@@ -177,9 +178,10 @@ class StreamBatch:
         if due.parts:
             rows = parts.where("due")
             good, whole = (self._rows(kind, due.batches) for kind in ("good", "whole"))
+            lines = silver.lines_of(good, whole, rows, number=due.parts)
             needed = due.lines // _LINES_A_PARTITION
             parts_due = parts_for(self._spark, self._partitions, needed)
-            ordered = silver.ordered(silver.lines_of(good, whole, rows), parts_due)
+            ordered = silver.ordered(lines, parts_due)
             results = silver.judged(ordered, self._judging.options, first)
             shuffled = self._written(state.accepted(results, rows), "shuffled", RESULTS)
             tables.append(silver.once(shuffled, parts))

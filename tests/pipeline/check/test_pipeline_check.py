@@ -28,6 +28,7 @@ from support.pipeline.recorded_fleet import (
 from wheelproof_spark.check import silver
 from wheelproof_spark.check.bronze import read_bronze
 from wheelproof_spark.tables.manifest import save
+from wheelproof_spark.tables.rows import written
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.history.checkers import CheckOptions
 
@@ -153,18 +154,22 @@ def test_partitions_and_order_change_nothing(fleet: Judged, tmp_path: Path) -> N
 
 
 def test_the_plan_has_one_shuffle(
-    fleet: Judged, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+    fleet: Judged, spark: SparkSession, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     folder = fleet.output / "bronze" / "000001"
     good, whole = (read_bronze(spark, [folder], kind) for kind in ("good", "whole"))
     assert (good.select("run").distinct().count(), whole.count()) == (1, 301)
     pieces = spark.read.parquet(str(fleet.output / "parts" / "000001"))
-    parts = silver.resolved(pieces, None, None)
-    lines = silver.ordered(silver.lines_of(good, whole, parts.where("due")), 3)
-    results = silver.judged(lines, CheckOptions(), {})
-    results.explain()
-    plan = capsys.readouterr().out
-    assert "Sort [format" in plan
+    due = written(silver.resolved(pieces, None, None).where("due"), tmp_path / "due")
+    for number, joins in ((due.count(), 0), (10**9, 3)):
+        lines = silver.ordered(silver.lines_of(good, whole, due, number=number), 3)
+        results = silver.judged(lines, CheckOptions(), {})
+        results.explain()
+        plan = capsys.readouterr().out
+        assert "Sort [format" in plan
+        # Few parts are sent to the lines; many are joined, which shuffles lines and parts.
+        assert plan.count("Exchange hashpartitioning(") == 1 + 2 * joins
+        assert [row["run"] for row in results.collect()] == ["u"]
 
 
 @pytest.mark.long
