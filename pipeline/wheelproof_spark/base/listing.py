@@ -7,7 +7,7 @@ cannot hold, and skips what is no file; so neither Java nor Spark lists a folder
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -71,8 +71,13 @@ class LocalFolder:
         return sorted(self._found(), key=lambda file: file.name)
 
     def bring(self, file: FoundFile) -> FoundFile | None:
-        """Return the file: it is here already."""
-        return file
+        """Return the file as it is now; it is here already."""
+        if file.state == NO_FILE:
+            return file
+        try:
+            return replace(file, state=_state(file.path.stat()))
+        except OSError:
+            return None
 
     def _found(self) -> Iterator[FoundFile]:
         reserved = _identities(self.output)

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from wheelproof_spark.base.listing import NO_FILE, FoundFile, Input
 from wheelproof_spark.stream.stop import Stop
 
@@ -25,29 +23,33 @@ class Pace:
 
 
 def follow_folder(
-    spark: SparkSession,
     source: Input,
     known: dict[str, int],
     pace: Pace,
     take: Callable[[Sequence[FoundFile]], None],
     stop: Stop,
+    cancel: Callable[[], None],
 ) -> None:
     """Pass each batch of new files to `take`, until there are no more or a stop is requested.
 
-    `known` has the sizes of the files of all earlier batches, by name. Raises the errors of `take`,
-    and KeyboardInterrupt if a stop at once is requested.
+    `known` has the sizes of the files of all earlier batches, by name. At a stop at once, `cancel`
+    is called until the batch has ended. Raises the errors of `take`, and then KeyboardInterrupt.
     """
+    pending, listed = list[FoundFile](), False
     with ThreadPoolExecutor(1) as thread:
         while not stop.asked:
             begun = time.monotonic()
-            new = [file for file in source.files() if _is_new(file, known)]
-            oldest = sorted(new, key=lambda file: (file.state.mtime_ns, file.name))[: pace.files]
-            if oldest:
+            if not pending:
+                if listed and pace.seconds is None:
+                    return
+                new = (file for file in source.files() if _is_new(file, known))
+                pending = sorted(new, key=lambda file: (file.state.mtime_ns, file.name))
+                listed = True
+            some, pending = pending[: pace.files], pending[pace.files :]
+            if some:
                 # In a thread of its own, so that this one can hear the second Ctrl-C.
-                taken = _awaited(spark, thread.submit(_taken, source, oldest, take), stop)
+                taken = _awaited(thread.submit(_taken, source, some, take), stop, cancel)
                 known |= {file.name: file.state.size for file in taken}
-            elif pace.seconds is None:
-                return
             if pace.seconds is not None:
                 _rest(begun + pace.seconds, stop)
 
@@ -73,13 +75,13 @@ def _taken(
 
 
 def _awaited(
-    spark: SparkSession, batch: "Future[Sequence[FoundFile]]", stop: Stop
+    batch: "Future[Sequence[FoundFile]]", stop: Stop, cancel: Callable[[], None]
 ) -> Sequence[FoundFile]:
-    """Return the files of the batch when it has ended; at a stop at once, cancel its jobs."""
+    """Return the files of the batch when it has ended."""
     while not batch.done():
         wait([batch], POLL_SECONDS)
         if stop.at_once:
-            spark.sparkContext.cancelAllJobs()
+            cancel()
     if stop.at_once:
         raise KeyboardInterrupt
     return batch.result()

@@ -123,6 +123,5 @@ def _follow(
         found = RemoteFolder(spark, source, store.spool)
     else:
         found = LocalFolder(source, store.output)
-    follow_folder(
-        spark, found, known_files(store, batches.manifest), pace, batches.take_files, stop
-    )
+    known, cancel = known_files(store, batches.manifest), spark.sparkContext.cancelAllJobs
+    follow_folder(found, known, pace, batches.take_files, stop, cancel)

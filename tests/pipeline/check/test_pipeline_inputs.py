@@ -160,6 +160,19 @@ def test_a_file_of_the_output_by_another_name_is_refused(source: Path, tmp_path:
         LocalFolder(source, output).files()
 
 
+def test_a_file_is_brought_as_it_is_by_then(source: Path, tmp_path: Path) -> None:
+    here = LocalFolder(source, tmp_path / "out")
+    for name in ("goes", "grows", "stays"):
+        (source / name).write_bytes(b"one\n")
+    goes, grows, stays = here.files()
+    (source / "goes").unlink()
+    (source / "grows").write_bytes(b"one\ntwo\n")
+    brought = here.bring(grows)
+    assert brought is not None
+    assert brought.state.size == 8
+    assert (here.bring(goes), here.bring(stays)) == (None, stays)
+
+
 def test_neither_folder_is_inside_of_the_other(source: Path, tmp_path: Path) -> None:
     for output in (source, source / "out", tmp_path):
         with pytest.raises(UsageError, match="is inside of"):
