@@ -34,7 +34,7 @@ from wheelproof_spec.history.checkers import CheckOptions
 
 pytestmark = pytest.mark.slow
 
-_MOST_JOBS = 10
+_MOST_JOBS = 12
 """A job of Spark takes long, however little it does: this many are enough for a small batch."""
 
 
