@@ -30,6 +30,7 @@ from instruments.family import Cpu, FamilyMeter
 from instruments.machine import this_machine
 from instruments.pipeline_runs import write_one_run, write_runs
 from instruments.section import Section, bench_parser, measure
+from wheelproof_spark.base.listing import LocalFolder
 from wheelproof_spark.base.session import spark_session
 from wheelproof_spark.base.standalone import standalone_cluster
 from wheelproof_spark.check import bronze
@@ -118,7 +119,7 @@ def many_runs(folder: Path, events: int, seed: int, master: str) -> Section:
 
 
 def _stages(figures: Figures, spark: SparkSession, source: Path, output: Path, lines: int) -> float:
-    work = plan(source, Manifest(profile=None, max_states=MAX_STATES), 1)
+    work = plan(LocalFolder(source, output), Manifest(profile=None, max_states=MAX_STATES), 1)
 
     def read(most: int | None = None) -> None:
         options = CheckOptions()

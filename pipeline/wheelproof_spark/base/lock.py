@@ -11,14 +11,6 @@ from wheelproof_spec.base.errors import UsageError
 _LOCK = ".lock"
 
 
-def outside(output: Path, source: Path) -> Path:
-    """Return the resolved input; raise UsageError if the output is inside it."""
-    source = source.resolve()
-    if output.is_relative_to(source):
-        raise UsageError(f"{output} is inside of the input; name another output")
-    return source
-
-
 @contextmanager
 def locked(output: Path) -> Generator[None]:
     """Lock the output; raise UsageError if another process holds it, or if it is not writable."""

@@ -57,6 +57,8 @@ class Address:
 
 def runs(text: str) -> Path | Address:
     """Return the folder or address to judge; for argparse's `type`."""
+    # A folder on this machine is one, however it is written: Java's listing loses names.
+    text = re.sub(r"^file:(//)?(?=/)", "", text)
     return Address(text) if _ADDRESS.match(text) else folder(text)
 
 

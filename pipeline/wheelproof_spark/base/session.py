@@ -3,11 +3,13 @@
 import logging
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -59,10 +61,12 @@ def spark_session(
         yield active
         return
     session = _start(master, progress=progress, settings=settings or {})
-    try:
-        yield session
-    finally:
-        session.stop()
+    with TemporaryDirectory() as folder:
+        try:
+            _send_wheel(session, Path(folder))
+            yield session
+        finally:
+            session.stop()
 
 
 def session_for(
@@ -98,8 +102,9 @@ def shuffle_in(spark: SparkSession, parts: int) -> None:
 def _start(master: str | None, *, progress: bool, settings: Mapping[str, str]) -> SparkSession:
     _require_java()
     logging.getLogger().addFilter(_not_of_py4j)
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     chosen = chosen_settings(master, progress=progress, settings=settings)
+    os.environ.setdefault("PYSPARK_PYTHON", chosen.get("spark.pyspark.python", sys.executable))
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder
     for name, value in chosen.items():
         builder = builder.config(name, value)
@@ -133,6 +138,17 @@ def chosen_settings(
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g"}
     return {name: ours[name] for name in ours.keys() - theirs.keys()} | given
+
+
+def _send_wheel(session: SparkSession, folder: Path) -> None:
+    """Send the wheel that this program runs from to the workers, if it does.
+
+    Spark sends what `--py-files` names, but puts only files that are named .zip on the path.
+    """
+    wheel = next((place for place in Path(__file__).parents if place.suffix == ".whl"), None)
+    if wheel is not None and wheel.is_file():
+        packed = shutil.copyfile(wheel, folder / f"{wheel.stem}.zip")
+        session.sparkContext.addPyFile(str(packed))
 
 
 def _submitted() -> bool:

@@ -22,6 +22,8 @@ from pyspark.sql.functions import (
 from pyspark.sql.functions import sum as total
 from pyspark.sql.types import StringType, StructType
 
+from wheelproof_spark.base.errors import PipelineError
+from wheelproof_spark.check.judging.columns import JUDGE
 from wheelproof_spark.tables.documents import record_of
 from wheelproof_spark.tables.manifest import Judged
 from wheelproof_spark.tables.rows import Row, collected, read_rows, union, whole_number, write_rows
@@ -36,7 +38,7 @@ def account(runs: DataFrame) -> DataFrame:
     """Return for each verdict: runs, their lines, duplicates and missing lines; see `Judged`."""
     sums = (total(name).alias(name) for name in ("lines", "duplicates", "missing"))
     cut_off = total(when(col("cut_off"), 1).otherwise(0)).alias("cut_off")
-    by_verdict = runs.groupBy("verdict", col("made_of").isNotNull().alias("shuffled"))
+    by_verdict = runs.groupBy("judge", "verdict", col("made_of").isNotNull().alias("shuffled"))
     return by_verdict.agg(count("*").alias("runs"), *sums, cut_off)
 
 
@@ -150,6 +152,11 @@ class NewRuns:
         for name, row in collected(together, tuple[str, str]):
             self._rows[name].append(cast("dict[str, object]", json.loads(row)))
         self.judged = [record_of(Judged, row) for row in self._rows[_ACCOUNT]]
+        if others := {row.judge for row in self.judged} - {JUDGE}:
+            raise PipelineError(
+                f"the workers have wheelproof {min(others)}, and the driver has {JUDGE}; install "
+                "the same on both"
+            )
         self.shuffled_lines = sum(
             whole_number(row["lines"]) for row in self._rows.get(_SHUFFLED, ())
         )
@@ -158,11 +165,10 @@ class NewRuns:
         """Return the number of runs."""
         return sum(row.runs for row in self.judged)
 
-    def write(self, files: DataFrame, folder: Path) -> dict[str, Path]:
-        """Write all tables below `folder`; return the folder of each one."""
+    def write(self, files: DataFrame, folder: Path) -> None:
+        """Write all tables below `folder`."""
         self.write_appended(files, folder)
         self.write_summed({}, folder)
-        return {name: folder / name for name in TABLES}
 
     def write_appended(self, files: DataFrame, folder: Path) -> None:
         """Write the rows that a batch adds: one for each run, and one for each failing run."""

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,18 +21,20 @@ from pyspark.sql.functions import (
 from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.base.hadoop import RemoteFolder
-from wheelproof_spark.base.lock import locked, outside
+from wheelproof_spark.base.listing import Input, LocalFolder, outside
+from wheelproof_spark.base.lock import locked
 from wheelproof_spark.base.options import Address, Workers
 from wheelproof_spark.base.session import failing_as, parts_for, session_for, shuffle_in
 from wheelproof_spark.check import bronze, silver
-from wheelproof_spark.check.gold import NewRuns
+from wheelproof_spark.check.gold import TABLES, NewRuns
 from wheelproof_spark.check.inputs import Plan, plan
+from wheelproof_spark.check.judging.columns import JUDGE
 from wheelproof_spark.check.judging.run import FirstLines
-from wheelproof_spark.check.place import next_batch, numbered, sweep, sweep_uncommitted
-from wheelproof_spark.tables.manifest import Counts, Manifest, load, save
+from wheelproof_spark.tables.manifest import Counts, Manifest, load
 from wheelproof_spark.tables.provenance import batch_record
 from wheelproof_spark.tables.rows import collected, read_from, union, written
 from wheelproof_spark.tables.schemas import PIECES, RESULTS
+from wheelproof_spark.tables.store import Attempt, Store
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.history.checkers import CheckOptions
 
@@ -60,37 +62,50 @@ def check(job: CheckJob) -> Manifest:
     source = job.input if isinstance(job.input, Address) else outside(output, job.input)
     with locked(output):
         manifest = load(output) or Manifest(
-            profile=job.options.profile, max_states=job.options.max_states, input=str(source)
+            profile=job.options.profile,
+            max_states=job.options.max_states,
+            judge=JUDGE,
+            input=str(source),
         )
         if manifest.stream is not None:
             raise UsageError(
                 f"{job.output} was made by `wheelproof pipeline stream`; name another output"
             )
         manifest.require_options(job.options.profile, job.options.max_states)
-        batch = next_batch(output, manifest)
-        sweep(output, manifest)
+        store = Store(output)
+        store.recover(manifest)
+        batch = manifest.batches[-1].number + 1 if manifest.batches else 1
+        if manifest.judge != JUDGE:
+            # Another version may read and judge the same lines in another way: all is read anew.
+            manifest = replace(manifest, judge=JUDGE, files=[], tables={})
         try:
             with failing_as("the job"), ExitStack() as stack:
+                found: Input
                 if isinstance(source, Address):
                     # Only Spark can read Hadoop's file systems: it starts to find the new files.
                     spark = stack.enter_context(session_for(job.workers))
-                    source = _mirrored(spark, source, output, manifest)
-                work = plan(source, manifest, batch, job.split_bytes)
+                    found = RemoteFolder(spark, source, store.spool)
+                else:
+                    found = LocalFolder(source, output)
+                work = plan(found, manifest, batch, job.split_bytes)
                 if not work.empty:
                     spark = stack.enter_context(session_for(job.workers))
-                    _Run(spark, job, output, manifest, batch).do(work)
-                    save(output, manifest)
-        finally:
-            sweep_uncommitted(output)
+                    attempt = store.attempt()
+                    _Run(spark, job, store, attempt, manifest, batch).do(work)
+                    layers = ("bronze", "parts", "silver", "gold")
+                    places = {layer: _place(layer, batch) for layer in layers}
+                    store.commit(manifest, attempt, places)
+        except BaseException:
+            # If that fails too, the next run does it.
+            with suppress(OSError):
+                store.recover(load(output) or manifest)
+            raise
         return manifest
 
 
-def _mirrored(spark: SparkSession, source: Address, output: Path, manifest: Manifest) -> Path:
-    """Return a folder with the new files that all workers can read."""
-    known = {path: (file.size, file.mtime_ns) for path, file in manifest.by_path().items()}
-    folder = output / ".work" / "input"
-    RemoteFolder(spark, source).mirror(folder, known)
-    return folder
+def _place(layer: str, batch: int) -> str:
+    """Return the folder of a batch's tables in a layer, relative to the output."""
+    return f"{layer}/{batch:06}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +114,8 @@ class _Run:
 
     _spark: SparkSession
     _job: CheckJob
-    _output: Path
+    _store: Store
+    _attempt: Attempt
     _manifest: Manifest
     _batch: int
 
@@ -114,16 +130,14 @@ class _Run:
         numbers = sorted({number for file in work.files for number in file.batches} | {batch})
         there = {file.id for file in work.files}
         bronze_until_now = _Bronze(
-            folders={number: numbered(self._output, "bronze", number) for number in numbers},
-            parts=[numbered(self._output, "parts", number) for number in numbers],
+            folders={number: self._folder("bronze", number) for number in numbers},
+            parts=[self._folder("parts", number) for number in numbers],
             void=[number for number in range(manifest.next_file) if number not in there],
         )
         runs, judged = self._judge(bronze_until_now)
-        places = runs.write(self._files(), numbered(self._output, "gold", batch))
-        places["runs"] = numbered(self._output, "silver", batch) / "runs"
-        manifest.tables = {
-            name: str(place.relative_to(self._output)) for name, place in sorted(places.items())
-        }
+        runs.write(self._files(), self._attempt.of("gold"))
+        manifest.tables = {name: f"{_place('gold', batch)}/{name}" for name in sorted(TABLES)}
+        manifest.tables["runs"] = f"{_place('silver', batch)}/runs"
         record = batch_record(
             self._spark,
             batch,
@@ -137,27 +151,27 @@ class _Run:
 
     def _read(self, work: Plan) -> None:
         """Write the new lines, and the pieces of each file by name."""
-        folder = numbered(self._output, "bronze", self._batch)
+        folder = self._attempt.of("bronze")
         options = self._job.options
         lines = bronze.parsed(self._spark, work.splits, work.split_bytes, options)
         bronze.write_bronze(lines, folder)
         tables = {kind: bronze.read_bronze(self._spark, [folder], kind) for kind in bronze.KINDS}
-        place = numbered(self._output, "parts", self._batch)
         parts = silver.parts_of(tables["good"], tables["whole"])
-        parts = written(parts.withColumn("batches", array(lit(self._batch))), place, PIECES)
+        parts = parts.withColumn("batches", array(lit(self._batch)))
+        parts = written(parts, self._attempt.of("parts"), PIECES)
         bronze.count_lines(tables, parts, self._manifest.files, folder)
 
     def _judge(self, read: "_Bronze") -> tuple[NewRuns, int]:
         """Write the rows of all runs; return them, and the number of runs judged now."""
-        spark, place = self._spark, numbered(self._output, "silver", self._batch)
+        spark, place = self._spark, self._attempt.of("silver")
         whole = read.rows(spark, "whole")
-        parts, found = self._resolved(read, whole)
+        parts, found = self._resolved(read)
         first = bronze.first_lines(read.folders.values())
         others = parts.where("not in_place or repeat") if found.others else None
         runs = silver.in_place(whole, silver.before_splits(spark, first), others)
         shuffled = None
         if found.shuffled:
-            rows = self._shuffled(read.of(found.batches), whole, parts, first, bool(found.due))
+            rows = self._shuffled(read.of(found.batches), parts, first, found.due_parts)
             shuffled = written(rows, place / "shuffled")
             runs = runs.unionByName(silver.once(shuffled, parts))
         runs = written(runs, place / "runs")
@@ -165,19 +179,23 @@ class _Run:
         self._count(counted, found.repeated)
         return counted, found.due + found.fresh
 
-    def _resolved(self, read: "_Bronze", whole: DataFrame) -> tuple[DataFrame, "_Parts"]:
+    def _resolved(self, read: "_Bronze") -> tuple[DataFrame, "_Parts"]:
         """Write and return the state of each part, with the counts."""
         spark = self._spark
         parts = read_from(spark, PIECES, read.parts)
         if read.void:
             parts = parts.where(~col("file_id").isin(read.void))
         before = self._shuffled_before()
-        place = numbered(self._output, ".work", self._batch)
+        place = self._attempt.of("resolved")
         resolved = written(silver.resolved(parts, None, before), place / "parts")
         found = self._counted(resolved)
         if not found.strays:
             return resolved, found
-        repeats = silver.repeats_of(read.rows(spark, "good"), whole, resolved)
+        about = silver.about_strays(resolved, resolved.where("stray"))
+        asked = about.agg(count("*"), flatten(collect_set("batches")))
+        ((number, batches),) = collected(asked, tuple[int, list[int]])
+        good, whole = (read.of(batches).rows(spark, kind) for kind in ("good", "whole"))
+        repeats = silver.repeats_of(good, whole, about, number=number)
         repeats = written(repeats, place / "repeats")
         resolved = written(silver.resolved(parts, repeats, before), place / "resolved")
         return resolved, self._counted(resolved)
@@ -191,19 +209,20 @@ class _Run:
             "strays": col("stray"),
             "due": col("leads"),
             "fresh": fresh,
+            "due_parts": col("due"),
         }
         asked = parts.agg(
             *(count(when(which, 1)).alias(name) for name, which in numbers.items()),
             coalesce(total(when(col("repeat"), col("lines"))), lit(0)).alias("repeated"),
             flatten(collect_set(when(col("due"), col("batches")))).alias("batches"),
         )
-        (row,) = collected(asked, tuple[int, int, int, int, int, int, list[int]])
+        (row,) = collected(asked, tuple[int, int, int, int, int, int, int, list[int]])
         return _Parts(*row)
 
     def _shuffled_before(self) -> DataFrame | None:
         """Return the rows of the runs that earlier batches shuffled, or None."""
         table = self._manifest.tables.get("runs")
-        place = None if table is None else self._output / Path(table).parent / "shuffled"
+        place = None if table is None else self._store.path(table).with_name("shuffled")
         if place is None or not place.is_dir():
             return None
         return read_from(self._spark, RESULTS, [place])
@@ -211,10 +230,9 @@ class _Run:
     def _shuffled(
         self,
         read: "_Bronze",
-        whole: DataFrame,
         parts: DataFrame,
         first_lines: FirstLines,
-        due: bool,
+        due: int,
     ) -> DataFrame:
         """Return the rows of all runs that were not judged where they were read."""
         before, tables = self._shuffled_before(), list[DataFrame]()
@@ -223,14 +241,21 @@ class _Run:
             tables.append(before.join(stays, [*silver.RUN, "made_of"], "left_semi"))
         if due:
             chosen = parts.where("due")
-            lines = silver.lines_of(read.rows(self._spark, "good"), whole, chosen)
+            good, whole = (read.rows(self._spark, kind) for kind in ("good", "whole"))
+            lines = silver.lines_of(good, whole, chosen, number=due)
             ordered = silver.ordered(lines, self._partitions())
             results = silver.judged(ordered, self._job.options, first_lines)
             tables.append(silver.with_parts(results, chosen))
         return union(tables)
 
+    def _folder(self, layer: str, batch: int) -> Path:
+        """Return the folder of the tables of this batch, or of an earlier one."""
+        if batch == self._batch:
+            return self._attempt.of(layer)
+        return self._store.path(_place(layer, batch))
+
     def _partitions(self) -> int:
-        by_size = sum(file.size for file in self._manifest.files) // _BYTES_A_PARTITION
+        by_size = sum(file.state.size for file in self._manifest.files) // _BYTES_A_PARTITION
         return parts_for(self._spark, self._job.workers.partitions, by_size)
 
     def _count(self, runs: NewRuns, repeated: int) -> None:
@@ -254,6 +279,7 @@ class _Parts:
     strays: int
     due: int
     fresh: int
+    due_parts: int
     repeated: int
     batches: list[int]
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql.functions import (
     array_distinct,
+    broadcast,
     coalesce,
     col,
     collect_list,
@@ -43,6 +44,8 @@ _CONTENT = ["hi", "lo"]
 _PLACE = ["rank", "seq", "thread"]
 _ORDER = [*RUN, *_PLACE, "file_id", "start", "line"]
 _LOW = 0xFFFFFFFF
+_FEW = 100_000
+"""The most parts that are sent to all lines: they fit in the memory of the driver."""
 
 
 def digest_columns(digest: Column) -> tuple[Column, Column]:
@@ -126,11 +129,16 @@ def _number_of(rank: int) -> Column:
     return count(when(col("rank") == rank, 1))
 
 
-def lines_of(good: DataFrame, whole: DataFrame, parts: DataFrame) -> DataFrame:
-    """Return the lines of parts, with the only file of their run, or -1."""
+def lines_of(good: DataFrame, whole: DataFrame, parts: DataFrame, *, number: int) -> DataFrame:
+    """Return the lines of `number` parts, with the only file of their run, or -1.
+
+    A few parts are sent to the lines. Otherwise Spark shuffles all lines, to join them.
+    """
     chosen = parts.select(*FILE, "scope")
+    if number <= _FEW:
+        chosen = broadcast(chosen)
     lines = good.select(*GOOD).join(chosen, FILE)
-    torn = whole.join(parts.select(*FILE), FILE, "left_semi")
+    torn = whole.join(chosen, FILE, "left_semi")
     return lines.unionByName(torn.mapInArrow(lines_of_whole, LINES).join(chosen, FILE))
 
 
@@ -160,15 +168,22 @@ def once(results: DataFrame, parts: DataFrame) -> DataFrame:
     return rows.join(wholes, [*NAME, *_CONTENT], "left_anti").select(*RESULTS.names)
 
 
-def repeats_of(good: DataFrame, whole: DataFrame, parts: DataFrame) -> DataFrame:
-    """Return the strays whose lines are all byte-for-byte lines of judged runs."""
-    strays = parts.where("stray")
-    judged = parts.where("(whole or closed is not null) and not repeat").join(
-        strays.select(*NAME), NAME, "left_semi"
-    )
+def about_strays(parts: DataFrame, strays: DataFrame) -> DataFrame:
+    """Return the parts with the names of `strays`: these, and those that may have their lines."""
+    names = strays.select(*NAME).distinct()
+    return parts.where("not repeat").join(names, NAME, "left_semi")
+
+
+def repeats_of(good: DataFrame, whole: DataFrame, about: DataFrame, *, number: int) -> DataFrame:
+    """Return the strays whose lines are all byte-for-byte lines of judged runs.
+
+    `about` has `number` parts, see `about_strays`.
+    """
+    strays, judged = about.where("stray"), about.where("whole or closed is not null")
     line = [*NAME, *_PLACE, "raw"]
-    known = lines_of(good, whole, judged).select(*line).distinct().withColumn("known", lit(1))
-    found = lines_of(good, whole, strays).join(known, line, "left").groupBy(*FILE)
+    known = lines_of(good, whole, judged, number=number).select(*line).distinct()
+    lines = lines_of(good, whole, strays, number=number)
+    found = lines.join(known.withColumn("known", lit(1)), line, "left").groupBy(*FILE)
     counts = found.agg(count("*").alias("lines"), count("known").alias("known"))
     return counts.where("lines = known").select(*FILE)
 

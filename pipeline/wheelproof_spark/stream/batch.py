@@ -7,36 +7,29 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import col, count, count_distinct, when
+from pyspark.sql.functions import col, collect_set, count, count_distinct, when
 from pyspark.sql.functions import sum as total
 from pyspark.sql.types import StructType
 
+from wheelproof_spark.base.listing import FoundFile
 from wheelproof_spark.base.session import parts_for, shuffle_in
 from wheelproof_spark.check import bronze, silver
 from wheelproof_spark.check.gold import APPENDED, SUMMED, NewRuns
 from wheelproof_spark.check.inputs import LARGEST_SPLIT, arrived, splits_of
 from wheelproof_spark.check.reading.splits import Split
 from wheelproof_spark.stream import state
+from wheelproof_spark.stream.progress import query_of
 from wheelproof_spark.stream.state import Patience
-from wheelproof_spark.stream.store import Attempt, StreamStore
 from wheelproof_spark.tables.manifest import FileEntry, Manifest
 from wheelproof_spark.tables.provenance import batch_record
 from wheelproof_spark.tables.rows import collected, read_from, union, write_rows, written
 from wheelproof_spark.tables.schemas import FILES, OPEN, PART, PARTS, RESULTS
+from wheelproof_spark.tables.store import Attempt, Store
 from wheelproof_spec.history.checkers import CheckOptions
 
 MOST_BATCHES = 100
 """The number of batches that the manifest lists."""
 _LINES_A_PARTITION = 300_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewFile:
-    """A file that Spark has found: where it is, its name in the input, its size in bytes."""
-
-    path: Path
-    name: str
-    size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +57,7 @@ class StreamBatch:
     def __init__(
         self,
         spark: SparkSession,
-        store: StreamStore,
+        store: Store,
         manifest: Manifest,
         judging: Judging,
         partitions: int | None,
@@ -81,16 +74,18 @@ class StreamBatch:
         self._attempt: Attempt = store.attempt()
         self._places: dict[str, str] = {}
 
-    def do(self, found: Sequence[NewFile], last: int) -> Manifest:
+    def do(self, found: Sequence[FoundFile], last: int) -> Manifest:
         """Read the files, judge the due runs, commit, and return the manifest.
 
-        `last` is the newest Spark batch after that.
+        `last` is the newest Spark batch of a topic after that.
         """
         started = time.monotonic()
         shuffle_in(self._spark, parts_for(self._spark, self._partitions, 0))
         entries = self._read(found)
         arrived = self._arrived(entries)
-        rows = [{"file_id": entry.id, **asdict(entry)} for entry in entries]
+        rows = [
+            {"file_id": entry.id, "size": entry.state.size, **asdict(entry)} for entry in entries
+        ]
         write_rows(rows, FILES, self._added("files", "files"))
         parts = self._parts(arrived)
         due = self._due(parts)
@@ -107,11 +102,12 @@ class StreamBatch:
             self._write_gold(new, due)
         self._manifest.counts.require_sums(self._progress.judged_lines)
         self._progress.commits, self._progress.last = self._number, last
+        self._progress.query = query_of(self._store.output)
         record = batch_record(
             self._spark,
             self._number,
             files=len(entries),
-            size=sum(file.size for file in entries),
+            size=sum(file.state.size for file in entries),
             lines=sum(file.lines for file in entries),
             judged=len(new),
             started=started,
@@ -120,11 +116,11 @@ class StreamBatch:
         self._store.commit(self._manifest, self._attempt, self._places)
         return self._manifest
 
-    def _read(self, found: Sequence[NewFile]) -> list[FileEntry]:
+    def _read(self, found: Sequence[FoundFile]) -> list[FileEntry]:
         """Parse the files into bronze, and count their lines."""
         entries, splits = list[FileEntry](), list[Split]()
         for file in sorted(found, key=lambda file: file.name):
-            entry = arrived(file.path, file.name, file.size, self._manifest, self._number)
+            entry = arrived(file, self._manifest, self._number)
             entries.append(entry)
             splits += splits_of(file.path, entry, self._judging.split_bytes)
         if splits:
@@ -150,13 +146,14 @@ class StreamBatch:
         parts = state.parts(known, new, None, self._number, patience)
         parts = self._written(parts, "parts", PARTS)
         names = parts.where(col("batch") == self._number).select(*silver.NAME).distinct()
-        strays = parts.where("stray").join(names, silver.NAME, "left_semi").select(*silver.NAME)
-        about = parts.where("not repeat").join(strays, silver.NAME, "left_semi")
-        batches = [row[0] for row in collected(about.select("batch").distinct(), tuple[int])]
-        if not batches:
+        strays = parts.where("stray").join(names, silver.NAME, "left_semi")
+        about = silver.about_strays(parts, strays)
+        asked = about.agg(count("*"), collect_set("batch"))
+        ((number, batches),) = collected(asked, tuple[int, list[int]])
+        if not number:
             return parts
         good, whole = (self._rows(kind, batches) for kind in ("good", "whole"))
-        repeats = self._written(silver.repeats_of(good, whole, about), "repeats")
+        repeats = self._written(silver.repeats_of(good, whole, about, number=number), "repeats")
         parts = state.parts(known, new, repeats, self._number, patience)
         return self._written(parts, "resolved", PARTS)
 
@@ -181,9 +178,10 @@ class StreamBatch:
         if due.parts:
             rows = parts.where("due")
             good, whole = (self._rows(kind, due.batches) for kind in ("good", "whole"))
+            lines = silver.lines_of(good, whole, rows, number=due.parts)
             needed = due.lines // _LINES_A_PARTITION
             parts_due = parts_for(self._spark, self._partitions, needed)
-            ordered = silver.ordered(silver.lines_of(good, whole, rows), parts_due)
+            ordered = silver.ordered(lines, parts_due)
             results = silver.judged(ordered, self._judging.options, first)
             shuffled = self._written(state.accepted(results, rows), "shuffled", RESULTS)
             tables.append(silver.once(shuffled, parts))

@@ -6,28 +6,28 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from wheelproof_spark.base.errors import PipelineError
+from wheelproof_spark.base.listing import FileState
 from wheelproof_spark.tables.documents import load_document
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.reports import write_json
 from wheelproof_spec.base.results.verdicts import Verdict
 
-SCHEMA = "wheelproof.pipeline/1"
+SCHEMA = "wheelproof.pipeline/2"
 NAME = "manifest.json"
 _REMEDY = "name another output, and judge the input anew"
 
 
 @dataclass(slots=True, kw_only=True)
 class FileEntry:
-    """A file that was read up to `size` bytes, in one batch or, as it grew, in several.
+    """A file that was read up to its size, in one batch or, as it grew, in several.
 
     `complete` says that these bytes end with a line end, so that more can be read from there;
-    `tail` is the digest of samples of these bytes.
+    `tail` is the digest of samples of these bytes, empty if they could not be read.
     """
 
     id: int
     path: str
-    size: int
-    mtime_ns: int
+    state: FileState
     complete: bool
     tail: str
     batches: list[int]
@@ -40,9 +40,11 @@ class FileEntry:
 class Judged:
     """Counts of the runs with one verdict: runs, lines, duplicates, missing lines, cut-off runs.
 
-    `shuffled` says that their lines came through the shuffle.
+    `judge` is the version of wheelproof that judged them; `shuffled` says that their lines came
+    through the shuffle.
     """
 
+    judge: str
     verdict: str
     shuffled: bool
     runs: int
@@ -138,9 +140,9 @@ class Batch:
 class StreamProgress:
     """The progress of a stream, in a size that does not grow with the stream.
 
-    `query` is the id of Spark's checkpoint, `last` the newest committed Spark batch (-1: none),
-    `commits` the number of committed batches, `judged_lines` the lines of all verdicts. `moves` are
-    the moves of the last batch's folders, repeated if the process ended before them.
+    `commits` is the number of committed batches, `judged_lines` the lines of all verdicts. Of a
+    topic, `query` is the id of Spark's checkpoint, `last` the newest committed Spark batch (-1:
+    none).
     """
 
     schema: str
@@ -148,21 +150,26 @@ class StreamProgress:
     last: int = -1
     commits: int = 0
     judged_lines: int = 0
-    moves: dict[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(slots=True, kw_only=True)
 class Manifest:
-    """All committed data. A table that the manifest does not name does not exist."""
+    """All committed data. A table that the manifest does not name does not exist.
+
+    `judge` is the version of wheelproof that made all verdicts. `moves` are the moves of the last
+    batch's folders, repeated if the process ended before them.
+    """
 
     profile: str | None
     max_states: int
+    judge: str = ""
     input: str = ""
     files: list[FileEntry] = field(default_factory=list[FileEntry])
     next_file: int = 0
     batches: list[Batch] = field(default_factory=list[Batch])
     counts: Counts = field(default_factory=Counts)
     tables: dict[str, str] = field(default_factory=dict[str, str])
+    moves: dict[str, str] = field(default_factory=dict[str, str])
     stream: StreamProgress | None = None
 
     def require_options(self, profile: str | None, max_states: int) -> None:

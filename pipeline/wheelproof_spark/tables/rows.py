@@ -56,9 +56,11 @@ def write_rows(rows: Sequence[Row], schema: StructType, folder: Path) -> None:
     parquet.write_table(table, folder / "part-00000.parquet")
 
 
-def read_rows(folder: Path, most: int | None = None) -> list[dict[str, object]]:
-    """Return the rows of a table, at most `most`, without a Spark job."""
-    table = parquet.read_table(str(folder))
+def read_rows(
+    folder: Path, most: int | None = None, columns: Sequence[str] | None = None
+) -> list[dict[str, object]]:
+    """Return the rows of a table, at most `most`, without a Spark job; None: all columns."""
+    table = parquet.read_table(str(folder), columns=None if columns is None else list(columns))
     return (table if most is None else table.slice(0, most)).to_pylist()
 
 

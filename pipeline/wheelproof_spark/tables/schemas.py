@@ -14,7 +14,6 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
-    TimestampType,
 )
 
 from wheelproof_spec.base.codec.tables import read_table
@@ -28,7 +27,6 @@ _KINDS: Mapping[str, DataType] = {
     "int": IntegerType(),
     "bytes": BinaryType(),
     "flag": BooleanType(),
-    "time": TimestampType(),
     "counts": MapType(StringType(), _LONG),
     "buckets": MapType(_LONG, _LONG),
     "texts": ArrayType(StringType()),
@@ -96,9 +94,6 @@ VIOLATION_COLUMNS = (
 
 PIECES = _struct("PIECES")
 """The pieces of each file by name and batch."""
-
-SOURCE = _struct("SOURCE")
-"""The columns that Spark gives of the files of a stream."""
 
 PART = _struct("PART")
 """The part of a file with one name, as read in one batch."""

@@ -5,6 +5,8 @@ import json
 import random
 import shutil
 from collections import Counter
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -25,13 +27,14 @@ from support.pipeline.recorded_fleet import (
 )
 from wheelproof_spark.check import silver
 from wheelproof_spark.check.bronze import read_bronze
-from wheelproof_spark.check.place import numbered
+from wheelproof_spark.tables.manifest import save
+from wheelproof_spark.tables.rows import written
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.history.checkers import CheckOptions
 
 pytestmark = pytest.mark.slow
 
-_MOST_JOBS = 10
+_MOST_JOBS = 12
 """A job of Spark takes long, however little it does: this many are enough for a small batch."""
 
 
@@ -109,6 +112,26 @@ def test_nothing_new_is_nothing_to_do(fleet: Judged) -> None:
     assert (fleet.output / "manifest.json").read_bytes() == before
 
 
+def test_another_version_judges_all_again(spark: SparkSession, tmp_path: Path) -> None:
+    del spark
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    one, two = chance_lines(1, "one"), chance_lines(3, "two")
+    (source / "a.jsonl").write_bytes(b"".join([*one, *two[:4]]))
+    (source / "b.jsonl").write_bytes(b"".join(two[4:]))
+    first = run(source, output)
+    before = _comparable(first)
+    save(output, replace(first.manifest, judge="0.0"))
+    second = run(source, output)
+    second.adds_up()
+    assert second.manifest.batches[-1].judged == second.manifest.counts.runs == 2
+    assert second.manifest.counts == first.manifest.counts
+    assert {row["judge"] for row in second.table("verdicts")} == {second.manifest.judge}
+    assert {row["judge"] for row in second.table("runs")} == {version("wheelproof")}
+    assert _comparable(second) == before
+    assert run(source, output).manifest == second.manifest
+
+
 def _comparable(judged: Judged) -> dict[str, list[str]]:
     left_out = ("place_file", "place_line", "scope")
     return rows_of(judged, ("verdicts", "summary", "coverage"), without=left_out)
@@ -131,17 +154,22 @@ def test_partitions_and_order_change_nothing(fleet: Judged, tmp_path: Path) -> N
 
 
 def test_the_plan_has_one_shuffle(
-    fleet: Judged, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+    fleet: Judged, spark: SparkSession, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    folder = numbered(fleet.output, "bronze", 1)
+    folder = fleet.output / "bronze" / "000001"
     good, whole = (read_bronze(spark, [folder], kind) for kind in ("good", "whole"))
     assert (good.select("run").distinct().count(), whole.count()) == (1, 301)
-    parts = spark.read.parquet(str(numbered(fleet.output, ".work", 1) / "parts"))
-    lines = silver.ordered(silver.lines_of(good, whole, parts.where("due")), 3)
-    results = silver.judged(lines, CheckOptions(), {})
-    results.explain()
-    plan = capsys.readouterr().out
-    assert "Sort [format" in plan
+    pieces = spark.read.parquet(str(fleet.output / "parts" / "000001"))
+    due = written(silver.resolved(pieces, None, None).where("due"), tmp_path / "due")
+    for number, joins in ((due.count(), 0), (10**9, 3)):
+        lines = silver.ordered(silver.lines_of(good, whole, due, number=number), 3)
+        results = silver.judged(lines, CheckOptions(), {})
+        results.explain()
+        plan = capsys.readouterr().out
+        assert "Sort [format" in plan
+        # Few parts are sent to the lines; many are joined, which shuffles lines and parts.
+        assert plan.count("Exchange hashpartitioning(") == 1 + 2 * joins
+        assert [row["run"] for row in results.collect()] == ["u"]
 
 
 @pytest.mark.long

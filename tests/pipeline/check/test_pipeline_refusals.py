@@ -47,6 +47,8 @@ def test_outputs_that_are_none(
     words = ("check", "--input", source, "--output")
     refused(capsys, ExitCode.USAGE, "cannot be written", *words, file)
     refused(capsys, ExitCode.USAGE, "is inside of", *words, source / "out")
+    (source / "link").symlink_to(tmp_path / "tables")
+    refused(capsys, ExitCode.USAGE, "leads to the output", *words, tmp_path / "tables")
     report = ("report", "--output", tmp_path / "none")
     refused(capsys, ExitCode.INPUT_REJECTED, "has no manifest.json", *report)
 
@@ -65,8 +67,8 @@ def test_an_output_that_is_in_use(
 @pytest.mark.parametrize(
     ("manifest", "code", "sentence"),
     [
-        ({"schema": "wheelproof.pipeline/0"}, ExitCode.USAGE, "has the schema"),
-        ({"schema": "wheelproof.pipeline/1"}, ExitCode.INPUT_REJECTED, "cannot be read"),
+        ({"schema": "wheelproof.pipeline/1"}, ExitCode.USAGE, "has the schema"),
+        ({"schema": "wheelproof.pipeline/2"}, ExitCode.INPUT_REJECTED, "cannot be read"),
         ([], ExitCode.INPUT_REJECTED, "cannot be read"),
         (None, ExitCode.INPUT_REJECTED, "cannot be read"),
     ],

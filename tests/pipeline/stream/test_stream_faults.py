@@ -12,7 +12,6 @@ from support.pipeline.pipeline_tables import Judged, committed, rows_of
 from support.pipeline.recorded_fleet import histories
 from support.pipeline.started_program import await_end, started
 from support.pipeline.streamed_folder import StreamedFolder, adds_up, open_runs
-from wheelproof_spark.tables.manifest import save
 from wheelproof_spark.tables.outcome import code_of
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode
@@ -120,28 +119,6 @@ def test_ctrl_c_twice_ends_at_once(
     assert "Traceback" not in printed
     assert rows_of(committed(folder.source, folder.output)) == rows_of(first)
     assert rows_of(folder.judge()) == rows_of(expected)
-
-
-def test_a_checkpoint_that_does_not_fit_changes_nothing(
-    folder: StreamedFolder, first: Judged, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = [str(word) for word in _words(folder, "--available-now")]
-    offsets = folder.output / "checkpoint" / "offsets" / "0"
-    whole = offsets.read_text(encoding="utf-8")
-    offsets.with_name(".0.crc").unlink()
-    offsets.write_text(whole.replace("v1", "v99", 1), encoding="utf-8")
-    assert main(words) == ExitCode.INTERNAL_ERROR
-    assert "v99" in capsys.readouterr().err.splitlines()[-1]
-
-    # One that is further than the tables: they were restored from a copy, and it was not.
-    offsets.write_text(whole, encoding="utf-8")
-    manifest = committed(folder.source, folder.output).manifest
-    assert manifest.stream is not None
-    manifest.stream.last, manifest.stream.query = -1, ""
-    save(folder.output, manifest)
-    assert main(words) == ExitCode.USAGE
-    assert "restore both" in capsys.readouterr().err.splitlines()[-1]
-    assert rows_of(committed(folder.source, folder.output)) == rows_of(first)
 
 
 def test_the_page_of_a_stream(

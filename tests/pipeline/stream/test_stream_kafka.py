@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from support.pipeline import deliveries
 from support.pipeline.pipeline_tables import committed
 from support.pipeline.recorded_fleet import chance_lines
 from support.pipeline.streamed_folder import adds_up, open_runs
+from wheelproof_spark.stream.progress import SCHEMA
+from wheelproof_spark.tables.manifest import StreamProgress, save
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 pytestmark = pytest.mark.long
@@ -70,7 +73,9 @@ def spark_conf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _stream(conf: Path, address: str, output: Path, *more: str) -> None:
+def _stream(
+    conf: Path, address: str, output: Path, *more: str, code: ExitCode = ExitCode.FAIL
+) -> str:
     words = ("--input", address, "--output", str(output), "--available-now", *more)
     workers = ("--master", "local[2]", "--partitions", "2")
     done = subprocess.run(
@@ -80,7 +85,28 @@ def _stream(conf: Path, address: str, output: Path, *more: str) -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == ExitCode.FAIL, done.stderr
+    assert done.returncode == code, done.stderr
+    return done.stderr
+
+
+def _is_refused_with_another_checkpoint(conf: Path, address: str, output: Path) -> None:
+    words = (conf, address, output)
+    offsets = output / "checkpoint" / "offsets" / "0"
+    whole = offsets.read_text(encoding="utf-8")
+    offsets.with_name(".0.crc").unlink()
+    offsets.write_text(whole.replace("v1", "v99", 1), encoding="utf-8")
+    said = _stream(*words, code=ExitCode.INTERNAL_ERROR)
+    assert "v99" in said.splitlines()[-1]
+    offsets.write_text(whole, encoding="utf-8")
+
+    # One that is further than the tables: they were restored from a copy, and it was not.
+    manifest = committed(output, output).manifest
+    before = replace(manifest)
+    manifest.stream = StreamProgress(schema=SCHEMA, commits=1)
+    save(output, manifest)
+    said = _stream(*words, code=ExitCode.USAGE)
+    assert "restore both" in said.splitlines()[-1]
+    save(output, before)
 
 
 def test_a_topic_has_the_verdicts_of_its_lines(
@@ -105,6 +131,7 @@ def test_a_topic_has_the_verdicts_of_its_lines(
         assert len(open_runs(first)) == 1
         # The second start goes on where the checkpoint is; two partitions have the lines mixed.
         send([*lines[half:], b"{"])
+        _is_refused_with_another_checkpoint(spark_conf, address, output)
         _stream(spark_conf, address, output, "--close")
     judged = committed(tmp_path, output)
     adds_up(judged)

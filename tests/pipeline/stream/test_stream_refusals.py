@@ -2,12 +2,14 @@
 
 import fcntl
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from support.pipeline.refused import refused
-from wheelproof_spark.stream.store import SCHEMA
+from wheelproof_spark.check.judging.columns import JUDGE
+from wheelproof_spark.stream.progress import SCHEMA
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, save
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode
@@ -40,7 +42,7 @@ def _refused(
 
 
 def _manifest(source: Path, schema: str = SCHEMA) -> Manifest:
-    manifest = Manifest(profile=None, max_states=MAX_STATES, input=str(source))
+    manifest = Manifest(profile=None, max_states=MAX_STATES, judge=JUDGE, input=str(source))
     manifest.stream = StreamProgress(schema=schema, query="a", last=3, commits=4)
     return manifest
 
@@ -50,13 +52,11 @@ def test_inputs_that_are_none(
 ) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"")
-    pattern = tmp_path / "[a]"
-    pattern.mkdir()
     rejected = ExitCode.INPUT_REJECTED
     _refused(capsys, rejected, "does not exist", tmp_path / "none", output)
     _refused(capsys, rejected, "is no folder", file, output)
-    _refused(capsys, ExitCode.USAGE, "in its path", pattern, output)
     _refused(capsys, ExitCode.USAGE, "is inside of", source, source / "out")
+    _refused(capsys, ExitCode.USAGE, "is inside of", source, tmp_path)
     _refused(capsys, ExitCode.USAGE, "needs --available-now", source, output, "--close")
 
 
@@ -75,6 +75,8 @@ def test_outputs_of_something_else(
     _refused(capsys, ExitCode.USAGE, "`wheelproof pipeline check`", source, output)
     save(output, _manifest(source))
     _refused(capsys, ExitCode.USAGE, "with profile", source, output, "--profile", "never-early")
+    save(output, replace(_manifest(source), judge="0.0"))
+    _refused(capsys, ExitCode.USAGE, "are those of wheelproof 0.0", source, output)
     check = ["pipeline", "check", "--input", str(source), "--output", str(output)]
     (source / "a.jsonl").write_bytes(b"{}\n")
     assert main(check) == ExitCode.USAGE
@@ -87,7 +89,7 @@ def test_checkpoints_of_something_else(
     capsys: pytest.CaptureFixture[str], source: Path, output: Path
 ) -> None:
     save(output, _manifest(source, "wheelproof.pipeline.stream/0"))
-    _refused(capsys, ExitCode.USAGE, "has the version", source, output)
+    _refused(capsys, ExitCode.USAGE, "not 'wheelproof.pipeline.stream/3'", source, output)
     save(output, _manifest(source))
     _refused(capsys, ExitCode.USAGE, "is missing", source, output)
     checkpoint = output / "checkpoint"

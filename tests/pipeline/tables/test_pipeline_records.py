@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from wheelproof_spark.base.listing import FileState
 from wheelproof_spark.tables.manifest import SCHEMA, Batch, Counts, FileEntry, Manifest, load, save
 from wheelproof_spec.base.errors import InputRejectedError
 
+_STATE = FileState(size=9, mtime_ns=8, ctime_ns=7, inode=6)
 _FILE = FileEntry(
-    id=1, path="a.jsonl", size=9, mtime_ns=8, complete=True, tail="t", batches=[1, 2], lines=3
+    id=1, path="a.jsonl", state=_STATE, complete=True, tail="t", batches=[1, 2], lines=3
 )
 _BATCH = Batch(
     number=1,

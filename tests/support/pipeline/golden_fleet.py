@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 from zstandard import ZstdCompressor
 
-from support.pipeline.pipeline_tables import Judged, committed
+from support.pipeline.pipeline_tables import Judged, committed, rows_of
 from support.pipeline.recorded_fleet import chance_lines, trace_lines
 from wheelproof_spark.check.gold import TABLES
 from wheelproof_spec.history.line_parser import LINE_LIMIT
@@ -129,12 +129,9 @@ def _write_places(folder: Path) -> None:
 
 
 def tables_of(judged: Judged) -> dict[str, list[object]]:
-    """Return the gold tables in an order of their own."""
-    found: dict[str, list[object]] = {}
-    for name in TABLES:
-        rows = sorted(json.dumps(row) for row in judged.table(name))
-        found[name] = [json.loads(row) for row in rows]
-    return found
+    """Return the gold tables in an order of their own, without the version of the judge."""
+    found = rows_of(judged, TABLES, without=("judge",))
+    return {name: [json.loads(row) for row in rows] for name, rows in found.items()}
 
 
 def main(output: Path) -> None:

@@ -1,10 +1,9 @@
 """Runs `wheelproof ARGUMENTS`, and stops at named places until the test answers.
 
 `python stopping_program.py PORT FOLDER PLACES ARGUMENTS...`: the places are `parse` and `judge`,
-in a Python worker, `commit`, in the driver, and `moves`, between a commit and what a stream does
-after it, joined by commas. The first process that comes to
-a place connects to PORT, says the place and its process id, and waits until the test closes the
-connection or kills it.
+in a Python worker, `commit`, in the driver, and `moves`, between a commit and the moves after it,
+joined by commas. The first process that comes to a place connects to PORT, says the place and its
+process id, and waits until the test closes the connection or kills it.
 """
 
 import os
@@ -17,12 +16,11 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from wheelproof_spark.check import bronze, silver
-from wheelproof_spark.check import job as check_job
 from wheelproof_spark.check.judging.groups import judge_groups
 from wheelproof_spark.check.judging.in_place import reader
 from wheelproof_spark.check.judging.run import FirstLines
-from wheelproof_spark.stream.store import Attempt, StreamStore
-from wheelproof_spark.tables.manifest import Manifest, StreamProgress, save
+from wheelproof_spark.tables.manifest import Manifest
+from wheelproof_spark.tables.store import Attempt, Store
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.history.checkers import CheckOptions
 
@@ -69,30 +67,25 @@ def run(stops: Stops, arguments: list[str]) -> int:
     def judging(options: CheckOptions, first_lines: FirstLines) -> Stage:
         return stops.inside("judge", judge_groups(options, first_lines))
 
-    def saving(output: Path, manifest: Manifest) -> None:
-        stops.at("commit")
-        save(output, manifest)
-
-    commit, move_in = StreamStore.commit, StreamStore.move_in
+    commit, move_in = Store.commit, Store.move_in
 
     def committing(
-        store: StreamStore, manifest: Manifest, attempt: Attempt, places: Mapping[str, str]
+        store: Store, manifest: Manifest, attempt: Attempt, places: Mapping[str, str]
     ) -> None:
         stops.at("commit")
         commit(store, manifest, attempt, places)
 
-    def moving(store: StreamStore, progress: StreamProgress) -> None:
+    def moving(store: Store, manifest: Manifest) -> None:
         # A start looks whether the last one ended here.
-        if any((store.path(here)).exists() for here in progress.moves):
+        if any((store.path(here)).exists() for here in manifest.moves):
             stops.at("moves")
-        move_in(store, progress)
+        move_in(store, manifest)
 
     with (
         patch.object(bronze, "reader", reading),
         patch.object(silver, "judge_groups", judging),
-        patch.object(check_job, "save", saving),
-        patch.object(StreamStore, "commit", committing),
-        patch.object(StreamStore, "move_in", moving),
+        patch.object(Store, "commit", committing),
+        patch.object(Store, "move_in", moving),
     ):
         return main(arguments)
 

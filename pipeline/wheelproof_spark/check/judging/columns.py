@@ -1,21 +1,34 @@
 """The columns of a run's row that its header and its verdict give."""
 
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.history.routing import Header
+
+
+def _installed() -> str:
+    try:
+        return version("wheelproof")
+    except PackageNotFoundError:
+        return "without a version"
+
+
+JUDGE = _installed()
+"""The version of the judge in this process, driver or worker."""
 
 Key = tuple[str, str, int]
 """Format, run and scope: see the schema."""
 
 
 def identity(key: Key, header: Header | None) -> dict[str, object]:
-    """Return the columns that identify the run and the recorded implementation."""
+    """Return the columns that identify the run, the recorded implementation, and the judge."""
     return {
         **dict(zip(("format", "run", "scope"), key, strict=True)),
         "component": "" if header is None else header.component,
         "implementation": "" if header is None else header.impl.name,
         "version": "" if header is None else header.impl.version,
+        "judge": JUDGE,
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 from typing import TypeVar, cast
+from zipimport import zipimporter
 
 from wheelproof_spec.base.codec.explain import build
 from wheelproof_spec.base.codec.shapes import shape_of
@@ -42,7 +43,13 @@ def read_document(module: str, name: str) -> Row:
 
 
 def _text(module: str, name: str) -> str:
-    return Path(module).with_name(name).read_text(encoding="utf-8")
+    path = Path(module).with_name(name)
+    try:
+        return path.read_text(encoding="utf-8")
+    except NotADirectoryError:
+        # The module is in a wheel on the path, as with Spark's --py-files.
+        archive = next(folder for folder in path.parents if folder.is_file())
+        return zipimporter(str(archive)).get_data(str(path)).decode("utf-8")
 
 
 def _frozen(value: object) -> object:

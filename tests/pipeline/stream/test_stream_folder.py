@@ -1,0 +1,121 @@
+"""The order and the size of batches, and how a stream of files ends; without Spark."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from wheelproof_spark.base.listing import FoundFile, LocalFolder
+from wheelproof_spark.stream.folder import Pace, follow_folder
+from wheelproof_spark.stream.stop import Stop
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    return folder
+
+
+def _arrive(source: Path, name: str, at: int) -> None:
+    path = source / name
+    path.write_bytes(b"one\n")
+    os.utime(path, (at, at))
+
+
+class _Batches:
+    """Takes batches, and does something else after each."""
+
+    def __init__(self, after: Callable[[], None]) -> None:
+        self.taken: list[list[str]] = []
+        self._after = after
+
+    def take(self, files: Sequence[FoundFile]) -> None:
+        self.taken.append([file.name for file in files])
+        self._after()
+
+
+def _nothing() -> None:
+    pass
+
+
+def _follow(
+    source: Path,
+    pace: Pace,
+    after: Callable[[], None] = _nothing,
+    stop: Stop | None = None,
+    cancel: Callable[[], None] = _nothing,
+    known: dict[str, int] | None = None,
+) -> list[list[str]]:
+    batches = _Batches(after)
+    found = LocalFolder(source, source.parent / "out")
+    known = {} if known is None else known
+    follow_folder(found, known, pace, batches.take, stop or Stop(_nothing), cancel)
+    return batches.taken
+
+
+def test_the_oldest_come_first_and_each_comes_once(source: Path) -> None:
+    for at, name in enumerate(("c", "a", "d", "b"), start=1):
+        _arrive(source, name, at)
+    (source / "empty").write_bytes(b"")
+    known = {"d": 4}
+    assert _follow(source, Pace(files=2), known=known) == [["c", "a"], ["b"]]
+    assert known == {"a": 4, "b": 4, "c": 4, "d": 4}
+    assert _follow(source, Pace(files=2), known=known) == []
+
+
+def test_what_is_there_ends_though_more_arrives(source: Path) -> None:
+    _arrive(source, "a", 1)
+    _arrive(source, "b", 2)
+    more = iter(range(10))
+    taken = _follow(source, Pace(files=1), lambda: _arrive(source, f"more-{next(more)}", 3))
+    assert taken == [["a"], ["b"]]
+
+
+def test_a_file_that_is_gone_by_then_was_never_delivered(source: Path) -> None:
+    _arrive(source, "a", 1)
+    _arrive(source, "b", 2)
+    known = dict[str, int]()
+
+    def removes() -> None:
+        (source / "b").unlink()
+
+    assert _follow(source, Pace(files=1), removes, known=known) == [["a"]]
+    assert known == {"a": 4}
+
+
+def test_a_stop_ends_with_the_batch(source: Path) -> None:
+    _arrive(source, "a", 1)
+    _arrive(source, "b", 2)
+    stop = Stop(_nothing)
+
+    def asks() -> None:
+        stop.asked = True
+
+    assert _follow(source, Pace(files=1, seconds=3600), asks, stop) == [["a"]]
+
+
+def test_a_stop_at_once_cancels_until_the_batch_has_ended(source: Path) -> None:
+    _arrive(source, "a", 1)
+    stop, cancelled = Stop(_nothing), list[bool]()
+
+    def asks() -> None:
+        stop.asked = stop.at_once = True
+        while not cancelled:
+            pass
+        raise ValueError("the job was cancelled")
+
+    with pytest.raises(KeyboardInterrupt):
+        _follow(source, Pace(), asks, stop, lambda: cancelled.append(True))
+    assert cancelled
+
+
+def test_the_error_of_a_batch_is_the_error_of_the_stream(source: Path) -> None:
+    _arrive(source, "a", 1)
+
+    def fails() -> None:
+        raise ValueError("no verdict")
+
+    with pytest.raises(ValueError, match="no verdict"):
+        _follow(source, Pace(), fails)
