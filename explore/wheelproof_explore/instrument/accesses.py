@@ -183,11 +183,14 @@ class Seeing:
             )
             runtime.field_log.append(noted)
 
-    def touch(self, parts: Iterable[tuple[Part, bool]], *, sure: bool = False) -> Accesses:
+    def touch(
+        self, parts: Iterable[tuple[Part, bool]], *, sure: bool = False, verb: str = "touch"
+    ) -> Accesses:
         """Make one step of several accesses, each with whether it writes, and return them.
 
-        Code that is not rewritten makes them. In the search for data races they are not `sure`,
-        unless it is known that they are made: such code may well keep threads apart itself.
+        The step is named by `verb`. Code that is not rewritten makes the accesses. In the search
+        for data races they are not `sure`, unless it is known that they are made: such code may
+        well keep threads apart itself.
         """
         runtime = running()
         if runtime is None or not self.active:
@@ -213,7 +216,7 @@ class Seeing:
             for number, write in shared.items()
             for access in (writing(number) if write else reading(number))
         )
-        _perform(runtime, _Step(accesses, f"touch {', '.join(names)}"))
+        _perform(runtime, _Step(accesses, f"{verb} {', '.join(names)}"))
         return accesses
 
     def enter(self) -> None:

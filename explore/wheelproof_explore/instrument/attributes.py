@@ -36,7 +36,7 @@ from wheelproof_explore.instrument.unseen.kinds import (
     looked_into,
     shares_memory,
 )
-from wheelproof_explore.instrument.unseen.parts import Part, is_foreign
+from wheelproof_explore.instrument.unseen.parts import ADDED, Part, is_foreign
 from wheelproof_explore.instrument.unseen.touching import is_ours
 from wheelproof_explore.patched.objects import Local
 from wheelproof_explore.patched.patching import refuse_missed
@@ -212,6 +212,8 @@ class Attributes(Items):
         if name == "__dict__":
             self._seeing.expose(instance)
             return
+        if write and self._calls.sets_by_own_code(kind, "__delattr__" if drops else "__setattr__"):
+            self._calls.touch((instance,), Effect.WRITES)
         if not write and is_foreign(instance) and _is_made_up(instance, name, found):
             self._calls.touch((instance,), Effect.READS_ALL)
         is_data = inspect.isdatadescriptor(found) and not isinstance(found, _OF_C)
@@ -253,10 +255,15 @@ class Attributes(Items):
             # Code that is not seen may give it attributes that it does not have yet, and may look
             # at all that there are. A field of C is a part of what C keeps.
             is_new = write and (is_field or drops or not _has(instance, name))
+            own, new, added = ((instance, f"{kind.__name__}.", one) for one in (name, "", ADDED))
             if kind.__module__ in self._seeing.modules and not (is_new or is_field):
-                self._access(instance, f"{kind.__name__}.", name, write=write)
+                if write or _has(instance, name):
+                    self._access(instance, f"{kind.__name__}.", name, write=write)
+                else:
+                    # The class has it, or nobody; code that is not seen may add it to the object.
+                    parts = [(own, False), (added, False)]
+                    self._seeing.touch(parts, sure=True, verb="read")
                 return
-            own, new = ((instance, f"{kind.__name__}.", one) for one in (name, ""))
             # What C keeps has no name; a call of its methods touches it as a whole.
             of_c = not (is_python(kind) or is_quiet(kind) or kind.__module__ == "builtins")
             whole = [((instance, kind.__name__, ""), write)] if of_c else []

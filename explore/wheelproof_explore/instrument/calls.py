@@ -7,6 +7,7 @@ import threading
 from abc import ABCMeta
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, closing
+from contextvars import Context
 from functools import partial
 from pathlib import Path
 from types import (
@@ -21,6 +22,7 @@ from types import (
 from typing import TypeVar, cast
 from weakref import finalize
 
+from wheelproof_explore.failures.places import is_library
 from wheelproof_explore.instrument.accesses import Seeing
 from wheelproof_explore.instrument.unseen.effects import Effect, function_behind, receiver_of
 from wheelproof_explore.instrument.unseen.kinds import CONTAINERS, is_quiet
@@ -230,6 +232,18 @@ class Calls(Touching):
                 first = self._called_later(first)
         changed = {name: later(value) for name, value in named.items()}
         return (first, *more) if given else (), changed
+
+    def begun(self, value: object) -> object:
+        """Return what a thread or a pool calls so that the call is seen, whoever has started it.
+
+        Code that is not seen may have: it is then touched what that can reach.
+        """
+        function = function_behind(value)
+        if type(function) is BuiltinMethodType:
+            return value if type(receiver_of(function)) is Context else self._called_later(value)
+        if not is_python_code(value) or is_library(str(getattr(function, "__module__", None))):
+            return value
+        return value if self.is_seen(value) else self._called_later(value)
 
     def _called_later(self, value: object) -> object:
         """Return a function so that a call of it by a thread, a pool or a stack is seen."""

@@ -23,7 +23,7 @@ from wheelproof_explore.instrument.unseen.parts import is_foreign
 from wheelproof_explore.instrument.unseen.touching import PLAIN, UNSEEN_CALLS, is_ours
 from wheelproof_explore.patched.patching import refuse_missed
 from wheelproof_explore.patched.primitives import running
-from wheelproof_explore.patched.threads import thread_init
+from wheelproof_explore.patched.threads import beginning, thread_init
 from wheelproof_explore.runtime.runtime import ControlledRuntime
 
 _SET_BY_RAISING = ("__cause__", "__context__", "__suppress_context__", "__traceback__")
@@ -45,6 +45,10 @@ class _Functions(Attributes):
 
     def __init__(self, seeing: Seeing) -> None:
         super().__init__(seeing, Calls(seeing, self.call))
+
+    def begun(self, value: object) -> object:
+        """Return what a thread begins with so that it is seen; rewritten code does not call it."""
+        return self._calls.begun(value)
 
     def method(self, instance: object, name: str) -> object:
         runtime = running()
@@ -289,7 +293,8 @@ def seen(seeing: Seeing) -> Generator[None]:
         setattr(builtins, name, function)
     seeing.active = True
     try:
-        yield
+        with beginning(functions.begun):
+            yield
     finally:
         seeing.active = False
         # Functions that the program made inside the block, and kept, still call these.

@@ -3,11 +3,14 @@
 The classes stay, so that their subclasses and existing instances work as well.
 """
 
+import concurrent.futures.thread
 import threading
 import zlib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
+from typing import cast
+from unittest.mock import patch
 
 from wheelproof.sync import Millis
 from wheelproof_explore.failures.problems import ProgramRejectedError
@@ -64,6 +67,29 @@ def keeping_roster(*, kept: bool) -> Generator[None]:
         yield
     finally:
         roster_kept.pop()
+
+
+_begun: list[Callable[[object], object]] = []
+
+
+@contextmanager
+def beginning(begun: Callable[[object], object]) -> Generator[None]:
+    """Have each thread begin with what `begun` makes of its function, inside the block.
+
+    So has a call of a pool. Code that nobody looks into may have started either.
+    """
+    work = cast("type", vars(concurrent.futures.thread)["_WorkItem"])
+    make: Callable[..., None] = vars(work)["__init__"]
+
+    def make_work(item: object, future: object, function: object, *given: object) -> None:
+        make(item, future, begun(function), *given)
+
+    _begun.append(begun)
+    try:
+        with patch.object(work, "__init__", make_work):
+            yield
+    finally:
+        _begun.pop()
 
 
 class RosterNeededError(ProgramRejectedError):
@@ -196,6 +222,7 @@ def thread_init(thread: threading.Thread, *args: object, **named: object) -> Non
     _thread_init(thread, *args, **named)
     runtime = running()
     if runtime is not None:
+        _begin_seen(thread, "_target")
         _new_handle(runtime, thread)
 
 
@@ -230,10 +257,18 @@ def start(thread: threading.Thread) -> None:
         _run_of(runtime).started.append(thread)
 
 
+def _begin_seen(thread: threading.Thread, name: str) -> None:
+    function = vars(thread).get(name)
+    if _begun and function is not None:
+        vars(thread)[name] = _begun[-1](function)
+
+
 def _run_thread(runtime: ControlledRuntime, thread: threading.Thread) -> None:
     _run_of(runtime).threads[runtime.caller().number] = thread
+    _begin_seen(thread, "function" if issubclass(type(thread), threading.Timer) else "")
+    run = _begun[-1](thread.run) if _begun else thread.run
     try:
-        thread.run()
+        cast("Callable[[], None]", run)()
     except SystemExit:
         return
     except ProgramRejectedError:

@@ -15,12 +15,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import cast
+from typing import Literal, cast
 
 import pytest
 
 from support.explore.exploring import beside_installed
 from wheelproof_explore.library import explore
+from wheelproof_explore.verdicts import Verdict
 
 
 def _orders(read: Callable[[], object], change: Callable[[], object]) -> int:
@@ -267,3 +268,89 @@ def test_an_object_of_an_installed_package_is_used_in_both_orders(
 ) -> None:
     program = getattr(own, f"by_{how}")
     assert explore(program, max_runs=200).classes > 1
+
+
+_STARTER = """
+import threading
+from concurrent.futures import ThreadPoolExecutor
+class Counting:
+    stores = 0
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+        object.__setattr__(self, "stores", self.stores + 1)
+    def __delattr__(self, name):
+        object.__delattr__(self, name)
+        object.__setattr__(self, "stores", self.stores + 1)
+def begin(box):
+    def put(): box.n = 1
+    return put
+def by_timer(box):
+    thread = threading.Timer(0, begin(box)); thread.start(); return thread.join
+def by_pool(box):
+    pool = ThreadPoolExecutor(1); pool.submit(begin(box)); return pool.shutdown
+class Worker(threading.Thread):
+    def __init__(self, box): super().__init__(); self.box = box
+    def run(self): self.box.n = 1
+def by_class(box):
+    thread = Worker(box); thread.start(); return thread.join
+def by_built_in(box):
+    thread = threading.Thread(target=setattr, args=(box, "n", 1)); thread.start()
+    return thread.join
+"""
+_STARTED = """
+import threading, weakref
+from installed_starter import Counting, by_built_in, by_class, by_pool, by_timer
+class Own(Counting):
+    kept = 0
+class Box: n = 0
+def counted(look, write, box):
+    lock, looked = threading.Lock(), []
+    def looks():
+        with lock: looked.append(0)
+        one = look(box); assert one == look(box)
+    def writes():
+        with lock: looked.append(1)
+        write(box)
+    threads = [threading.Thread(target=one) for one in (looks, writes)]
+    for one in threads: one.start()
+    for one in threads: one.join()
+def put(box): box.kept = 1
+def drop(box): del box.kept
+def program_store(): counted(lambda box: box.stores, put, Own())
+def program_removal():
+    box = Own(); box.kept = 1
+    counted(lambda box: box.stores, drop, box)
+def put_n(box): box.n = 1
+def program_proxy(): counted(lambda box: weakref.proxy(box).n, put_n, Box())
+def started(begin):
+    box, lock, looked = Box(), threading.Lock(), []
+    def other():
+        with lock: looked.append(1)
+    thread = threading.Thread(target=other); thread.start()
+    end = begin(box)
+    with lock: looked.append(0)
+    try:
+        one = box.n; assert one == box.n
+    finally:
+        end(); thread.join()
+def program_timer(): started(by_timer)
+def program_pool(): started(by_pool)
+def program_class(): started(by_class)
+def program_built_in(): started(by_built_in)
+"""
+
+
+@pytest.mark.parametrize("accesses", ["steps", "races"])
+@pytest.mark.parametrize(
+    "name", ["built_in", "class", "pool", "proxy", "removal", "store", "timer"]
+)
+def test_what_code_of_a_package_does_later_or_besides_is_no_pass(
+    tmp_path: Path, name: str, accesses: Literal["steps", "races"]
+) -> None:
+    with beside_installed(
+        tmp_path, {"installed_starter": _STARTER}, "own_started", _STARTED
+    ) as own:
+        exploration = explore(getattr(own, f"program_{name}"), accesses=accesses)
+    assert exploration.verdict() is not Verdict.PASS, exploration.summary()
+    if accesses == "steps":
+        assert exploration.verdict() is Verdict.FAIL, exploration.summary()

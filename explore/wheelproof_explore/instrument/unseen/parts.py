@@ -36,6 +36,8 @@ from wheelproof_explore.patched.holders import held_by
 
 Part = tuple[object, str, str]
 """Something that can be read and written: an object, and the two halves of the field's name."""
+ADDED = "*"
+"""In the place of a name: what code that is not seen may add to an object."""
 _ATOMS = (
     int, float, complex, str, bytes, type(None), type(Ellipsis), range, CodeType,
     FunctionType, ModuleType, type, property, staticmethod, classmethod,
@@ -103,6 +105,7 @@ def parts_of(value: object, *, everything: bool, asks: bool = False) -> Iterator
         elif issubclass(kind, SimpleNamespace | BaseException) or is_python(kind):
             # An attribute that it does not have yet.
             yield (here, f"{kind.__name__}.", ""), written
+            yield (here, f"{kind.__name__}.", ADDED), written
             if is_exposed(kind):
                 yield (object.__getattribute__(here, "__dict__"), "dict", ""), written
             for name, held in attributes_of(here):

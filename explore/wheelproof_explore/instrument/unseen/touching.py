@@ -126,6 +126,13 @@ class Touching:
         module = str(function.__module__)
         return module in self._seeing.modules or self.is_seen(function)
 
+    def sets_by_own_code(self, kind: type, method: str) -> bool:
+        """Tell whether a class stores attributes by code that is not seen, nor Python's own."""
+        found = inspect.getattr_static(kind, method, None)
+        return type(found) is FunctionType and not (
+            is_library(str(found.__globals__.get("__name__"))) or self.is_seen(found)
+        )
+
     def touched_by(
         self, function: object, target: object, values: tuple[object, ...]
     ) -> tuple[list[tuple[Part, bool]], bool]:
