@@ -28,7 +28,6 @@ from wheelproof_explore.instrument.unseen.effects import Effect, receiver_of
 from wheelproof_explore.instrument.unseen.kinds import (
     ACCESSORS,
     PROXIES,
-    attributes_of,
     behind_proxy,
     is_exposed,
     is_python,
@@ -254,10 +253,10 @@ class Attributes(Items):
                 self.blind("memory that objects of ctypes share")
             # Code that is not seen may give it attributes that it does not have yet, and may look
             # at all that there are. A field of C is a part of what C keeps.
-            is_new = write and (is_field or drops or not _has(instance, name))
+            is_new = write and (is_field or drops or not _has(instance, name, found))
             own, new, added = ((instance, f"{kind.__name__}.", one) for one in (name, "", ADDED))
             if kind.__module__ in self._seeing.modules and not (is_new or is_field):
-                if write or _has(instance, name):
+                if write or _has(instance, name, found):
                     self._access(instance, f"{kind.__name__}.", name, write=write)
                 else:
                     # The class has it, or nobody; code that is not seen may add it to the object.
@@ -342,15 +341,24 @@ def _is_special(name: str) -> bool:
     return is_named_so and name not in _TELLING and name not in _OF_WHOLE_OBJECTS
 
 
-def _has(instance: object, name: str) -> bool:
-    """Tell whether an object has an attribute of its own, without its class's code."""
+def _has(instance: object, name: str, found: object) -> bool:
+    """Tell whether an object has an attribute of its own, without its class's code.
+
+    `found` is what its class has of that name.
+    """
     try:
         held: object = object.__getattribute__(instance, "__dict__")
     except AttributeError:
         held = ()
-    return name in cast("dict[str, object]", held) or any(
-        name == one for one, _ in attributes_of(instance)
-    )
+    if name in cast("dict[str, object]", held):
+        return True
+    if not isinstance(found, MemberDescriptorType):
+        return False
+    try:
+        found.__get__(instance, type(instance))
+    except AttributeError:
+        return False
+    return True
 
 
 def _is_made_up(instance: object, name: str, found: object) -> bool:
@@ -358,7 +366,7 @@ def _is_made_up(instance: object, name: str, found: object) -> bool:
     kind = type(instance)
     if type(inspect.getattr_static(kind, "__getattribute__", None)) is FunctionType:
         return True
-    is_there = found is not None or _has(instance, name)
+    is_there = found is not None or _has(instance, name, found)
     return not is_there and inspect.getattr_static(kind, "__getattr__", None) is not None
 
 
