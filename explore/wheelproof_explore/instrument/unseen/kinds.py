@@ -41,6 +41,9 @@ PROXIES = (ProxyType, CallableProxyType)
 _BEHIND = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(
     ("PyWeakref_GetObject", ctypes.pythonapi)
 )
+_SHOWS_MEMORY = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object)(
+    ("PyObject_CheckBuffer", ctypes.pythonapi)
+)
 CONTAINERS = (dict, list, set, deque, bytearray, array)
 _KEEPING = frozenset(("concurrent", "contextlib", "queue", "threading"))
 """Quiet packages whose objects have attributes that their own code changes."""
@@ -83,6 +86,15 @@ def shares_memory(instance: object) -> bool:
             inside, owns = (vars(kind)[name] for name in ("_b_base_", "_b_needsfree_"))
             return inside.__get__(instance) is not None or not owns.__get__(instance)
     return False
+
+
+def shows_memory(instance: object) -> bool:
+    """Tell whether an object of C shows its memory to others, as an array of numbers does.
+
+    >>> shows_memory(bytearray()), shows_memory([])
+    (True, False)
+    """
+    return bool(_SHOWS_MEMORY(instance))
 
 
 def _is_made_for_program(kind: type) -> bool:

@@ -1,6 +1,7 @@
 """What can be touched through an object by code that is not rewritten: its parts, as one step."""
 
 import gc
+import sys
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,6 +32,7 @@ from wheelproof_explore.instrument.unseen.kinds import (
     is_exposed,
     is_python,
     is_quiet,
+    shows_memory,
 )
 from wheelproof_explore.patched.holders import held_by
 
@@ -124,6 +126,10 @@ def parts_of(value: object, *, everything: bool, asks: bool = False) -> Iterator
         elif issubclass(kind, cast("type", partial)) or _is_of_c(kind):
             # An iterator, a view, a writer: its own place, and what it was made of.
             yield (here, kind.__name__, ""), written or is_iterator(here)
+            if is_foreign(here) and shows_memory(here):
+                # Several objects may show the same memory, as an array and a part of it.
+                package = kind.__module__.partition(".")[0]
+                yield (sys.modules.get(package), f"memory of {package}", ""), written
             # Inside of a context all is in the order of addresses.
             if kind is not Context and not _tells_itself(here):
                 inside = (one for one in gc.get_referents(here) if not issubclass(type(one), type))
