@@ -285,6 +285,9 @@ class Attributes(Items):
         if self._seeing.is_exposed_class(owner):
             self._calls.touch_class(owner, name, write=write)
         elif not write:
+            member = vars(found).get(name)
+            if self._calls.is_unseen(inspect.getattr_static(type(member), "__get__", None)):
+                self._calls.look_by_descriptor(member, kind, write=False)
             self._through(mro, name)
         elif not _is_settled(kind):
             self._access(kind, f"{kind.__name__}.", name, write=True)

@@ -213,6 +213,14 @@ class _Functions(Attributes):
         names[name] = value
         return value
 
+    def derived(self, base: object) -> object:
+        """Return a base, or a metaclass, of a class that is about to be made."""
+        if running() is not None and issubclass(type(base), type):
+            code = self._calls.code_of_new_classes(cast("type", base))
+            if code:
+                self.blind(f"a class that a run makes, since {code} is not seen")
+        return base
+
     def matched(self, value: object) -> object:
         """Return what a `match` is about: patterns compare it with values."""
         if is_foreign(value):

@@ -1,5 +1,6 @@
 """What rewritten code does with containers and iterators: by key, as a whole, one by one."""
 
+import inspect
 import operator
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -57,6 +58,11 @@ class Items:
 
     def item(self, container: Container, key: object) -> object:
         """Return an item; a defaultdict may make it."""
+        if running() is not None and issubclass(type(container), type):
+            method = inspect.getattr_static(container, "__class_getitem__", None)
+            own = inspect.getattr_static(type(container), "__getitem__", None)
+            if own is None and self._calls.is_unseen(method):
+                return self._calls.outside(container.__class_getitem__, key)
         makes = issubclass(type(container), defaultdict) and self._may_lack(container, key)
         return self._by_key(operator.getitem, container, key, writes=makes, resizes=makes)
 

@@ -66,12 +66,20 @@ class _Rewriter(Expressions):
     def _in_class(self, node: ast.ClassDef) -> ast.AST:
         if self.inside:
             node.decorator_list = [_decorating(self.load(one)) for one in node.decorator_list]
-            node.bases = [self.load(one) for one in node.bases]
+            node.bases = [self._derived(one) for one in node.bases]
+            for keyword in node.keywords:
+                keyword.value = self._derived(keyword.value)
         outside = self.home, self.inside
         self.home, self.inside = node.name, False
         self.generic_visit(node)
         self.home, self.inside = outside
         return node
+
+    def _derived(self, base: ast.expr) -> ast.expr:
+        """Return a base of a class, whose code may run when the class is made."""
+        made = self.load(base)
+        is_starred = isinstance(base, ast.Starred)
+        return made if is_starred else ast.copy_location(called("derived", made), base)
 
     def _in_function(self, node: Scope) -> ast.AST:
         is_cached = not isinstance(node, ast.Lambda) and _is_cached(node)

@@ -7,7 +7,7 @@ objects among them may be written, and so may the variables that functions there
 
 import dis
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from types import CellType, CodeType, FunctionType, ModuleType
@@ -20,10 +20,11 @@ from wheelproof_explore.instrument.unseen.effects import (
     receiver_of,
 )
 from wheelproof_explore.instrument.unseen.kinds import CONTAINERS, is_python
-from wheelproof_explore.instrument.unseen.parts import Part, parts_of
+from wheelproof_explore.instrument.unseen.parts import Part, is_iterator, parts_of
 from wheelproof_explore.patched.search import FOREIGN
 
 _ASSIGNS = frozenset(("STORE_GLOBAL", "DELETE_GLOBAL"))
+_STORES = frozenset(("STORE_ATTR", "DELETE_ATTR"))
 _WITHOUT_STATE = frozenset(("fnmatch", "genericpath", "ntpath", "posixpath"))
 """Packages whose variables never change, but for caches of what is always the same."""
 _MOST_FUNCTIONS = 200
@@ -53,6 +54,8 @@ class ModuleState:
             for cell in called.__closure__ or ():
                 with suppress(ValueError):
                     yield from _of_cell(cell, cell.cell_contents)
+            for value in (*(called.__defaults__ or ()), *(called.__kwdefaults__ or {}).values()):
+                yield from _written(value)
         # A function with the same code uses the same variables.
         key = called.__code__ if type(called) is FunctionType else called
         if id(key) not in self._known:
@@ -70,10 +73,25 @@ class ModuleState:
             home = owner.__module__
             if home in self._seeing.modules or not (is_python(owner) and _may_have_state(home)):
                 continue
-            for name, value in list(vars(owner).items()):
-                if not (name.startswith("__") or _is_bound(value)):
-                    yield (owner, f"{owner.__name__}.", name), True
-                    yield from _written(value)
+            for name, value in _shared_by(owner):
+                yield (owner, f"{owner.__name__}.", name), True
+                yield from _written(value)
+
+
+def _shared_by(owner: type) -> Iterator[tuple[str, object]]:
+    """Yield what the objects of a class share: its own attributes but for methods."""
+    for name, value in list(vars(owner).items()):
+        if not (name.startswith("__") or _is_bound(value)):
+            yield name, value
+
+
+def _stored_by(owner: object) -> list[str]:
+    """Return what a class of a package has that functions of its module store somewhere."""
+    if not issubclass(type(owner), type) or not is_python(cast("type", owner)):
+        return []
+    home = cast("type", owner).__module__
+    stored = _assigned_in(home, _STORES) if _may_have_state(home) else frozenset[str]()
+    return [name for name, _ in _shared_by(cast("type", owner)) if name in stored]
 
 
 def _is_bound(member: object) -> bool:
@@ -124,11 +142,24 @@ def _functions_of(called: object) -> Iterator[FunctionType]:
 
 def _may_change(value: object) -> bool:
     kind = type(value)
-    return issubclass(kind, CONTAINERS) or (is_python(kind) and _may_have_state(kind.__module__))
+    if issubclass(kind, tuple | frozenset):
+        return any(map(_may_change, cast("Iterable[object]", value)))
+    if issubclass(kind, type):
+        return bool(_stored_by(value))
+    if type(value) is FunctionType:
+        return bool(vars(value)) and _may_have_state(value.__module__)
+    if issubclass(kind, (*CONTAINERS, BaseException)) or is_iterator(value):
+        return True
+    return is_python(kind) and _may_have_state(kind.__module__)
 
 
 def _written(value: object) -> Iterator[tuple[Part, bool]]:
-    if _may_change(value):
+    if issubclass(type(value), type):
+        field = f"{cast('type', value).__name__}."
+        yield from (((value, field, name), True) for name in _stored_by(value))
+    elif type(value) is FunctionType:
+        yield from (((value, "function.", name), True) for name in ("", *vars(value)))
+    elif _may_change(value):
         for part, _ in parts_of(value, everything=False):
             yield part, True
 
@@ -149,8 +180,8 @@ def _names_in(code: CodeType) -> tuple[str, ...]:
 
 
 @cache
-def _assigned_in(module: str) -> frozenset[str]:
-    """Return the variables of a module that its functions assign."""
+def _assigned_in(module: str, steps: frozenset[str] = _ASSIGNS) -> frozenset[str]:
+    """Return the variables of a module, or the attributes, that its functions assign."""
     left = [
         function.__code__
         for value in list(vars(sys.modules[module]).values() if module in sys.modules else ())
@@ -160,6 +191,6 @@ def _assigned_in(module: str) -> frozenset[str]:
     found = set[str]()
     while left:
         code = left.pop()
-        found |= {str(one.argval) for one in dis.get_instructions(code) if one.opname in _ASSIGNS}
+        found |= {str(one.argval) for one in dis.get_instructions(code) if one.opname in steps}
         left += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
     return frozenset(found)

@@ -128,6 +128,23 @@ class Touching:
         module = str(function.__module__)
         return module in self._seeing.modules or self.is_seen(function)
 
+    def is_unseen(self, function: object) -> bool:
+        """Tell whether a function is one of a package: it is not seen, and not Python's own."""
+        plain = getattr(function, "__func__", function)
+        if type(plain) is not FunctionType or is_library(str(plain.__globals__.get("__name__"))):
+            return False
+        return not self.is_seen(plain)
+
+    def code_of_new_classes(self, base: type) -> str:
+        """Return the name of what is not seen and runs when a class is made, or nothing."""
+        maker = base if issubclass(base, type) else type(base)
+        looked_up = [(base, "__init_subclass__")]
+        looked_up += [(maker, name) for name in ("__prepare__", "__new__", "__init__")]
+        for owner, name in looked_up:
+            if self.is_unseen(inspect.getattr_static(owner, name, None)):
+                return f"{owner.__name__}.{name}"
+        return ""
+
     def sets_by_own_code(self, kind: type, method: str) -> bool:
         """Tell whether a class stores attributes by code that is not seen, nor Python's own."""
         if (kind, method) not in self._setters:
