@@ -285,7 +285,7 @@ class Attributes(Items):
         if self._seeing.is_exposed_class(owner):
             self._calls.touch_class(owner, name, write=write)
         elif not write:
-            member = vars(found).get(name)
+            member: object = vars(found).get(name)
             if self._calls.is_unseen(inspect.getattr_static(type(member), "__get__", None)):
                 self._calls.look_by_descriptor(member, kind, write=False)
             self._through(mro, name)

@@ -137,8 +137,10 @@ class Touching:
 
     def code_of_new_classes(self, base: type) -> str:
         """Return the name of what is not seen and runs when a class is made, or nothing."""
-        maker = base if issubclass(base, type) else type(base)
-        looked_up = [(base, "__init_subclass__")]
+        maker: type = type(base)
+        if issubclass(base, type):
+            maker = base
+        looked_up: list[tuple[type, str]] = [(base, "__init_subclass__")]
         looked_up += [(maker, name) for name in ("__prepare__", "__new__", "__init__")]
         for owner, name in looked_up:
             if self.is_unseen(inspect.getattr_static(owner, name, None)):
