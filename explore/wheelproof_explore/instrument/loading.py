@@ -210,7 +210,7 @@ class _Search:
     """The last search for functions: what was found, and a list made before it."""
 
     functions: ClassVar[Sequence[ReferenceType[FunctionType]]] = ()
-    made_before: ClassVar[list[object]] = []
+    made_before: ClassVar[list[object] | None] = None
 
 
 def _functions(files: set[str]) -> list[FunctionType]:
@@ -223,7 +223,9 @@ def _functions(files: set[str]) -> list[FunctionType]:
     if not files:
         return []
     young = gc.get_objects(0) + gc.get_objects(1)
-    if any(map(partial(is_, _Search.made_before), young)):
+    before = _Search.made_before
+    # At first there is none: what was imported before this module is as old as may be.
+    if before is not None and any(map(partial(is_, before), young)):
         found = [one for one in (function() for function in _Search.functions) if one is not None]
     else:
         found = _functions_among(_objects())

@@ -1,8 +1,11 @@
 """State that a package keeps outside of its objects: no reader passes beside a writer."""
 
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
+import attrs
 import pytest
 
 from support.explore.exploring import beside_installed
@@ -143,3 +146,38 @@ def test_a_reader_and_a_writer_are_in_conflict(
     else:
         # The lock alone makes two.
         assert exploration.gap or exploration.classes > 3, exploration.summary()
+
+
+@attrs.define(order=True, hash=True)
+class _Point:
+    x: int = 0
+
+
+_LOOKS: Mapping[str, Callable[[_Point], object]] = {
+    "equal": lambda point: point == _Point(1),
+    "less": lambda point: point < _Point(1),
+    "hash": lambda point: {point: 1},
+    "text": lambda point: f"{point}",
+    "shown": repr,
+    "sorted": lambda point: sorted([point, _Point(1)]),
+}
+
+
+@pytest.mark.parametrize("look", _LOOKS)
+def test_two_looks_at_an_object_of_attrs_are_no_conflict(look: str) -> None:
+    def program() -> None:
+        point, lock, counts = _Point(), threading.Lock(), [0]
+
+        def looks() -> None:
+            with lock:
+                counts[0] += 1
+            _LOOKS[look](point)
+
+        threads = [threading.Thread(target=looks) for _ in range(2)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+
+    exploration = explore(program, accesses="races")
+    assert exploration.verdict() is Verdict.PASS, exploration.summary()

@@ -1,6 +1,8 @@
 """`python -m wheelproof_explore`: the verb without the judge, its reports and its refusals."""
 
 import json
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -10,6 +12,25 @@ from wheelproof_explore.__main__ import main
 from wheelproof_explore.verdicts import ExitCode
 
 _ACCOUNT = "wheelproof_explore.examples:account"
+_LOST_UPDATE = """
+import threading
+class Box: n = 0
+def program():
+    box, lock = Box(), threading.Lock()
+    def add():
+        with lock: pass
+        box.n += 1
+    threads = [threading.Thread(target=add) for _ in range(2)]
+    for one in threads: one.start()
+    for one in threads: one.join()
+    assert box.n == 2
+"""
+_IMPORTED_FIRST = """
+import gc, own_first
+gc.collect()
+from wheelproof_explore import explore
+print(explore(own_first.program).verdict().name)
+"""
 
 
 @pytest.mark.parametrize(
@@ -89,3 +110,16 @@ def test_an_output_that_cannot_be_written_is_no_verdict(
     code = main([_ACCOUNT, "--json", str(report)])
     assert code == ExitCode.INTERNAL_ERROR
     assert str(tmp_path / "file") in capsys.readouterr().err
+
+
+def test_a_module_may_be_imported_before_the_model_checker(tmp_path: Path) -> None:
+    """The first search for functions goes through all that is there, not the youngest alone."""
+    (tmp_path / "own_first.py").write_text(_LOST_UPDATE, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", _IMPORTED_FIRST],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "FAIL\n"

@@ -47,6 +47,7 @@ _ONLY_LOOKING = frozenset((
 ))  # fmt: skip
 """Built-in functions that change nothing of their own accord."""
 _STORES = ("STORE_", "DELETE_", "IMPORT_", "BEFORE_", "SEND")
+_MADE_BY_ATTRS = "<attrs generated "
 _LOCAL = ("STORE_FAST", "DELETE_FAST")
 _UNKNOWN = frozenset(("PUSH_NULL", "CALL_FUNCTION_EX", "GET_AWAITABLE"))
 """Steps of calls that do not name what they call, and of what others may resume."""
@@ -132,7 +133,10 @@ def may_write(function: FunctionType) -> bool:
     >>> may_write(size), may_write(put)
     (False, True)
     """
-    if is_library(str(function.__globals__.get("__name__"))):
+    module = str(function.__globals__.get("__name__"))
+    of_attrs = module == "attr._make" or function.__code__.co_filename.startswith(_MADE_BY_ATTRS)
+    if is_library(module) or of_attrs:
+        # What attrs makes compares, hashes and shows the fields of an object.
         return False
     if function not in _writing:
         # Of functions that call each other: one writes if another one does.
