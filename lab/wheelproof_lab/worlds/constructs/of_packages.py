@@ -44,7 +44,7 @@ OF_PACKAGES: tuple[Construct, ...] = (
         "(1 - t.count(0) if s.n < 2 else 2)",
         "s.n = N",
     ),
-    _kit("index", "s = kit.Value()", "[0, 1, 2][s]", "s.n = N"),
+    _kit("index", "s = kit.Value()", "[*range(20)][s]", "s.n = N"),
     _kit("class of a metaclass", "s = kit.Counted", "len(s)", "s.put(N)"),
     _kit("iterator that a step changes", "s = kit.Countdown()", "next(iter(s))", "s.put(N)"),
     _kit("object of a class below", _BELOW, "s.get('n')", "s.put('n', N)"),
