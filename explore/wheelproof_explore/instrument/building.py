@@ -46,6 +46,19 @@ def loading(target: ast.expr) -> ast.expr:
             raise AssertionError(target)
 
 
+def compares(pattern: ast.pattern) -> bool:
+    """Tell whether a pattern compares what it is matched with, not only parts of it."""
+    match pattern:
+        case ast.MatchValue():
+            return True
+        case ast.MatchAs(pattern=ast.pattern() as part):
+            return compares(part)
+        case ast.MatchOr():
+            return any(map(compares, pattern.patterns))
+        case _:
+            return False
+
+
 def read_by_pattern(pattern: ast.pattern) -> list[ast.expr]:
     """Return what the function `match` is told of a pattern: its alternatives, if it reads any."""
     reads = any(

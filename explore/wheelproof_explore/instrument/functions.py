@@ -18,6 +18,7 @@ from wheelproof_explore.instrument.attributes import Attributes
 from wheelproof_explore.instrument.calls import Calls, is_python_code
 from wheelproof_explore.instrument.items import Container
 from wheelproof_explore.instrument.unseen.effects import IN_PLACE, OPERATORS, Effect, receiver_of
+from wheelproof_explore.instrument.unseen.foreign import Look, look_at
 from wheelproof_explore.instrument.unseen.kinds import CONTAINERS
 from wheelproof_explore.instrument.unseen.parts import is_foreign
 from wheelproof_explore.instrument.unseen.touching import PLAIN, UNSEEN_CALLS, is_ours
@@ -224,7 +225,7 @@ class _Functions(Attributes):
     def matched(self, value: object) -> object:
         """Return what a `match` is about: patterns compare it with values."""
         if is_foreign(value):
-            self.blind("a pattern that is compared by code that is not seen")
+            self._calls.touch((value,), Effect.READS_ALL)
         return value
 
     def match(self, value: object, pattern: _Pattern) -> bool:
@@ -234,13 +235,14 @@ class _Functions(Attributes):
         return False
 
     def _matches(self, value: object, pattern: _Pattern) -> bool:
-        self.matched(value)
         return not pattern or any(self._is(value, *alternative) for alternative in pattern)
 
     def _is(self, value: object, sort: str, test: object, parts: dict[str | int, _Pattern]) -> bool:
         """Tell whether a value matches, as Python does: all parts are read before any is tested."""
         if sort == "equal":
-            return value == test
+            self.matched(value)
+            # It is not compared twice if that may change it: then more may be read than need be.
+            return look_at(type(value)) is Look.WRITES or value == test
         if sort == "same":
             return value is test
         read: list[object]

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from wheelproof_explore.instrument.building import (
     called,
     cell_reader,
+    compares,
     loading,
     module_names,
     named,
@@ -294,7 +295,7 @@ class _Rewriter(Expressions):
         """Put before each case one that never matches and reports what the case's pattern reads."""
         made: list[ast.stmt] = []
         reads = [read_by_pattern(case.pattern) for case in node.cases]
-        if any(isinstance(part, ast.MatchValue) for case in node.cases for part in ast.walk(case)):
+        if any(compares(case.pattern) for case in node.cases):
             node.subject = ast.copy_location(called("matched", node.subject), node.subject)
         subject = self._keep(node.subject, made) if any(reads) else self.load(node.subject)
         cases: list[ast.match_case] = []
