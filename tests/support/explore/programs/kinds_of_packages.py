@@ -137,7 +137,7 @@ PRELUDE = """
 import bisect, collections, copy, datetime, heapq, io, json, logging, operator, os, reprlib
 def by_match(d):
     match d:
-        case 5: return 1
+        case 1: return 1
         case _: return 2
 def by_with(d):
     with d as n: return n
