@@ -40,6 +40,7 @@ from wheelproof_explore.patched.primitives import running
 from wheelproof_explore.patched.threads import thread_init
 from wheelproof_explore.runtime.accesses import Accesses, joined
 
+_INSTALLED = frozenset(("dist-packages", "site-packages"))
 _STARTING = frozenset((
     "call_at", "call_later", "call_soon", "call_soon_threadsafe", "map", "run_in_executor",
     "submit", "to_thread",
@@ -242,6 +243,10 @@ class Calls(Touching):
         if type(function) is BuiltinMethodType:
             return value if type(receiver_of(function)) is Context else self._called_later(value)
         if not is_python_code(value) or is_library(str(getattr(function, "__module__", None))):
+            return value
+        code = getattr(function, "__code__", None)
+        if code is None or _INSTALLED.isdisjoint(Path(code.co_filename).parts):
+            # Of the user's own that is not to be looked at, as with --instrument PACKAGE.
             return value
         return value if self.is_seen(value) else self._called_later(value)
 
