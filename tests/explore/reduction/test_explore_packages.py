@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import FunctionType
 from typing import Literal
 
 import attrs
@@ -10,6 +11,7 @@ import pytest
 
 from support.explore.exploring import beside_installed
 from wheelproof_explore import explore
+from wheelproof_explore.instrument.unseen import foreign
 from wheelproof_explore.verdicts import Verdict
 
 _PACKAGE = """
@@ -181,3 +183,19 @@ def test_two_looks_at_an_object_of_attrs_are_no_conflict(look: str) -> None:
 
     exploration = explore(program, accesses="races")
     assert exploration.verdict() is Verdict.PASS, exploration.summary()
+
+
+def _first(box: list[int], *, again: bool) -> None:
+    if again:
+        _second(box)
+    box.append(1)
+
+
+def _second(box: list[int]) -> None:
+    _first(box, again=False)
+
+
+@pytest.mark.parametrize("order", [(_first, _second), (_second, _first)], ids=["first", "second"])
+def test_of_functions_that_call_each_other_each_may_write(order: tuple[FunctionType, ...]) -> None:
+    foreign.forget()
+    assert [foreign.may_write(one) for one in order] == [True, True]

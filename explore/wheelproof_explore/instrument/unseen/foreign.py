@@ -133,19 +133,25 @@ def may_write(function: FunctionType) -> bool:
     >>> may_write(size), may_write(put)
     (False, True)
     """
-    module = str(function.__globals__.get("__name__"))
-    of_attrs = module == "attr._make" or function.__code__.co_filename.startswith(_MADE_BY_ATTRS)
-    if is_library(module) or of_attrs:
-        # What attrs makes compares, hashes and shows the fields of an object.
-        return False
     if function not in _writing:
-        # Of functions that call each other: one writes if another one does.
-        _writing[function] = False
-        _writing[function] = _may_write(function.__code__, function)
+        # Functions may call each other: each that it reaches is asked once.
+        reached = [function]
+        writes = any(_may_write(one.__code__, one, reached) for one in reached)
+        _writing[function] = writes
     return _writing[function]
 
 
-def _may_write(code: CodeType, function: FunctionType) -> bool:
+def _is_known(function: FunctionType) -> bool:
+    """Tell whether a function is Python's, or one that attrs makes: it looks at fields."""
+    module = str(function.__globals__.get("__name__"))
+    of_attrs = module == "attr._make" or function.__code__.co_filename.startswith(_MADE_BY_ATTRS)
+    return of_attrs or is_library(module)
+
+
+def _may_write(code: CodeType, function: FunctionType, reached: list[FunctionType]) -> bool:
+    """Tell whether a code may write by itself; the functions that it calls join `reached`."""
+    if _is_known(function):
+        return False
     for step in dis.get_instructions(code):
         name = step.opname
         if name.startswith(_STORES) and not name.startswith(_LOCAL):
@@ -155,20 +161,24 @@ def _may_write(code: CodeType, function: FunctionType) -> bool:
         if name == "BINARY_OP" and step.argrepr.endswith("="):
             return True
         is_called = "NULL" in step.argrepr or name == "LOAD_METHOD"
-        if is_called and not _only_looks(name, str(step.argval), function):
+        if is_called and not _only_looks(name, str(step.argval), function, reached):
             return True
     inside = (one for one in code.co_consts if isinstance(one, CodeType))
-    return any(_may_write(one, function) for one in inside)
+    return any(_may_write(one, function, reached) for one in inside)
 
 
-def _only_looks(step: str, name: str, function: FunctionType) -> bool:
+def _only_looks(step: str, name: str, function: FunctionType, reached: list[FunctionType]) -> bool:
     """Tell whether something that a function calls by its name surely changes nothing."""
     if step != "LOAD_GLOBAL":
         return name in LOOKING_METHODS or (name in _ONLY_OF_TEXTS)
     if name not in function.__globals__:
         return name in _ONLY_LOOKING
     called: object = function.__globals__[name]
-    return type(called) is FunctionType and not may_write(called)
+    if type(called) is not FunctionType:
+        return False
+    if called not in reached:
+        reached.append(called)
+    return True
 
 
 _ONLY_OF_TEXTS = frozenset((

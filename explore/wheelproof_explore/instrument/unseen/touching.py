@@ -90,8 +90,8 @@ class Touching:
         self._module_state = ModuleState(seeing)
         # Classes by their identity, how much code was known, and whether that has their methods.
         self._looking: dict[int, tuple[object, int, bool]] = {}
-        # How classes store attributes, if by code of their own or of a package.
-        self._setters: dict[tuple[type, str], FunctionType | None] = {}
+        # How classes store attributes: a search through their bases takes long.
+        self._setters: dict[tuple[type, str], object] = {}
 
     def is_seen(self, function: object) -> bool:
         """Tell whether a function's own code says what it reads and writes, or it has no need."""
@@ -150,12 +150,8 @@ class Touching:
     def sets_by_own_code(self, kind: type, method: str) -> bool:
         """Tell whether a class stores attributes by code that is not seen, nor Python's own."""
         if (kind, method) not in self._setters:
-            found = inspect.getattr_static(kind, method, None)
-            is_plain = type(found) is FunctionType
-            is_its = is_plain and not is_library(str(found.__globals__.get("__name__")))
-            self._setters[kind, method] = found if is_its else None
-        setter = self._setters[kind, method]
-        return setter is not None and not self.is_seen(setter)
+            self._setters[kind, method] = inspect.getattr_static(kind, method, None)
+        return self.is_unseen(self._setters[kind, method])
 
     def touched_by(
         self, function: object, target: object, values: tuple[object, ...]
