@@ -29,10 +29,10 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
 
 def check_options(arguments: argparse.Namespace) -> "CheckOptions":
     """Return the options that `add_judging` declared; raise UsageError for an unknown profile."""
-    from wheelproof_spec.components.registry import profiles
+    from wheelproof_spec.components.registry import is_profile, profiles
     from wheelproof_spec.history.checkers import MAX_STATES, CheckOptions
 
     profile: str | None = arguments.profile
-    if profile is not None and profile not in profiles():
+    if profile is not None and not is_profile(profile):
         raise UsageError(unknown("--profile", profile, sorted(profiles())))
     return CheckOptions(profile=profile, max_states=arguments.max_states or MAX_STATES)

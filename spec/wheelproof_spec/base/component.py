@@ -6,7 +6,7 @@ protocol, the lines of histories, the JSON Schema, the steps of vectors and the 
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -137,6 +137,11 @@ class VectorSteps:
     clauses: Mapping[str, Clause]
 
 
+def _no_profile(name: str) -> bool:
+    del name
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentDefinition(Generic[CallT_co, SeenT_co]):
     """The complete definition of a component; `CallT_co` is the union of its driven calls."""
@@ -151,6 +156,10 @@ class ComponentDefinition(Generic[CallT_co, SeenT_co]):
     clauses: type[Clause]
     profiles: tuple[str, ...]
     """The contracts that an implementation may declare; the first is the usual one."""
+    is_weakened: Callable[[str], bool] = _no_profile
+    """Tell whether a name is that of a profile of `profiles` with parameters."""
+    strongest_first: Callable[[], tuple[str, ...]] | None = None
+    """The profiles from the strongest to the weakest; if None, that is the order of `profiles`."""
     limits: type[StrEnum] | None = None
     """Parts of the domain that some implementations do not support."""
     skippable: tuple[Clause, ...] = ()
@@ -174,6 +183,14 @@ class ComponentDefinition(Generic[CallT_co, SeenT_co]):
     def operations_on(self, wire: Wire) -> tuple[Operation, ...]:
         """Return the operations on a wire."""
         return tuple(operation for operation in self.operations if operation.wire & wire)
+
+    def has_profile(self, name: str) -> bool:
+        """Tell whether an implementation may declare this profile."""
+        return name in self.profiles or self.is_weakened(name)
+
+    def by_strength(self) -> tuple[str, ...]:
+        """Return profiles that an implementation may keep, the strongest first."""
+        return self.profiles if self.strongest_first is None else self.strongest_first()
 
     def may_be_limits(self) -> tuple[str, ...]:
         """Return the clauses and the parts of the domain that may be declared as known limits."""

@@ -1,8 +1,17 @@
-"""Contract profiles: what an implementation promises if the specification leaves a choice."""
+"""Contract profiles: what an implementation promises if the specification leaves a choice.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+A profile has a name of `CONTRACTS`, and may be weakened by parameters: ``exact,late_ticks=2`` is a
+timer that may run a task up to two ticks late, and ``never-early,order=by_tick`` one that may run
+the tasks of one tick in any order. `contract_of` reads such a name.
+
+>>> contract_of("exact,late_ticks=2").owes_ms(now_ms=100, tick_ms=10)
+80
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import product
 
 
 class Rounding(StrEnum):
@@ -24,8 +33,10 @@ class Rounding(StrEnum):
 class FiringOrder(StrEnum):
     """In which order the tasks that one advance submits may run."""
 
-    BY_TICK = "by_tick"
+    BY_DUE_TIME = "by_due_time"
     """By due time; tasks that are due at the same time in any order (standard 1.9)."""
+    BY_TICK = "by_tick"
+    """By the tick in which they are due; tasks that are due in one tick in any order."""
     ANY = "any"
     """In any order."""
 
@@ -49,7 +60,24 @@ class TimerContract:
 
     def owes_ms(self, now_ms: int, tick_ms: int) -> int:
         """Return the time up to which every due task has run when an advance to `now_ms` ends."""
-        return now_ms - self.lateness_ms - self.late_ticks * tick_ms
+        return now_ms - self.lateness_in_ms(tick_ms)
+
+    def lateness_in_ms(self, tick_ms: int) -> int:
+        """Return how long after its due time a task may still wait, in milliseconds."""
+        return self.lateness_ms + self.late_ticks * tick_ms
+
+    def may_follow(self, last_due_ms: int, due_ms: int, tick_ms: int) -> bool:
+        """Tell whether one advance may run a task due at `due_ms` after one due at `last_due_ms`.
+
+        Both are times in milliseconds.
+        """
+        match self.order:
+            case FiringOrder.BY_DUE_TIME:
+                return last_due_ms <= due_ms
+            case FiringOrder.BY_TICK:
+                return last_due_ms // tick_ms <= due_ms // tick_ms
+            case FiringOrder.ANY:
+                return True
 
     def due_ms(self, deadline_ms: int, tick_ms: int) -> int:
         """Return the time from which a task with this deadline may run, in milliseconds."""
@@ -66,23 +94,23 @@ KAFKA = TimerContract(
     name="kafka",
     rounding=Rounding.DOWN,
     lateness_ms=0,
-    order=FiringOrder.BY_TICK,
+    order=FiringOrder.BY_DUE_TIME,
     truncates=True,
 )
 """Kafka's SystemTimer, and the reference (standard 1.1, 1.7 - 1.9)."""
 
 NEVER_EARLY = TimerContract(
-    name="never-early", rounding=Rounding.UP, lateness_ms=0, order=FiringOrder.BY_TICK
+    name="never-early", rounding=Rounding.UP, lateness_ms=0, order=FiringOrder.BY_DUE_TIME
 )
 """A timer that rounds up: a task never runs before its deadline."""
 
 HASHED_WHEEL = TimerContract(
-    name="hashed-wheel", rounding=Rounding.NEXT, lateness_ms=0, order=FiringOrder.BY_TICK
+    name="hashed-wheel", rounding=Rounding.NEXT, lateness_ms=0, order=FiringOrder.BY_DUE_TIME
 )
 """A wheel that runs the tasks of a tick when the tick is over, as Netty's HashedWheelTimer does."""
 
 EXACT = TimerContract(
-    name="exact", rounding=Rounding.EXACT, lateness_ms=0, order=FiringOrder.BY_TICK
+    name="exact", rounding=Rounding.EXACT, lateness_ms=0, order=FiringOrder.BY_DUE_TIME
 )
 """A timer without ticks, or a timer that checks the deadline itself: asyncio, Tokio, Agrona."""
 
@@ -99,3 +127,58 @@ CONTRACTS: Mapping[str, TimerContract] = {
     contract.name: contract for contract in (KAFKA, NEVER_EARLY, HASHED_WHEEL, EXACT, WITHIN_A_TICK)
 }
 """The contracts that a timer may declare, by name; the first is the usual one."""
+
+MOST_LATE_TICKS = 8
+"""How late a contract may allow a task to run, in ticks; beyond that little would be judged."""
+PARAMETERS = f"late_ticks=0 to {MOST_LATE_TICKS}, order={'|'.join(FiringOrder)}"
+"""What may follow the name of a contract, each behind a comma."""
+
+
+class UnknownContractError(ValueError):
+    """A profile is no name of a contract, or has a parameter that there is not."""
+
+
+def contract_of(profile: str) -> TimerContract:
+    """Return the contract of a profile: a name, and parameters behind commas.
+
+    Raises UnknownContractError.
+    """
+    name, *parameters = profile.split(",")
+    contract = CONTRACTS.get(name)
+    if contract is None:
+        raise UnknownContractError(f"there is no contract {name!r}")
+    for parameter in parameters:
+        key, _, value = parameter.partition("=")
+        if key == "late_ticks" and value in _LATE_TICKS:
+            contract = replace(contract, late_ticks=int(value))
+        elif key == "order" and value in tuple(FiringOrder):
+            contract = replace(contract, order=FiringOrder(value))
+        else:
+            raise UnknownContractError(f"{parameter!r} is none of {PARAMETERS}")
+    return replace(contract, name=profile)
+
+
+_LATE_TICKS = frozenset(map(str, range(MOST_LATE_TICKS + 1)))
+
+
+def is_contract(profile: str) -> bool:
+    """Tell whether a timer may declare this profile."""
+    try:
+        contract_of(profile)
+    except UnknownContractError:
+        return False
+    return True
+
+
+def strongest_first() -> Iterator[str]:
+    """Yield the profiles of a timer: those that allow less lateness first, then less disorder."""
+    bases = (EXACT, NEVER_EARLY, HASHED_WHEEL, KAFKA)
+    named = {replace(contract, name=""): name for name, contract in CONTRACTS.items()}
+    for late, order, base in product(range(MOST_LATE_TICKS + 1), FiringOrder, bases):
+        if order is FiringOrder.BY_TICK and base.rounding is not Rounding.EXACT:
+            # All due times are whole ticks: that is the order by due time.
+            continue
+        lateness = f",late_ticks={late}" if late else ""
+        disorder = "" if order is base.order else f",order={order}"
+        contract = replace(base, name="", late_ticks=late, order=order)
+        yield named.get(contract, f"{base.name}{lateness}{disorder}")

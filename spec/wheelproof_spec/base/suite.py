@@ -2,9 +2,10 @@
 
 import random
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, Protocol, cast
 
+from wheelproof_spec.base.codec.bounds import Bounds
 from wheelproof_spec.base.component import CallT, CallT_co, ComponentDefinition, Request, SeenT
 from wheelproof_spec.base.port import CaseJudge, Judge
 from wheelproof_spec.base.results.tally import Tally
@@ -92,6 +93,11 @@ class CaseSpace(Protocol[CallT_co]):
         ...
 
 
+def _as_they_are(calls: Sequence[CallT], bounds: Bounds) -> Sequence[CallT]:
+    del bounds
+    return calls
+
+
 def _nothing(calls: Sequence[Request]) -> Collection[str]:
     del calls
     return ()
@@ -112,6 +118,15 @@ class Suite(Generic[CallT, SeenT]):
     drawn: Callable[[str, Tally], tuple[CaseSpace[CallT], Judge[CallT, SeenT]]]
     asks_for: Callable[[Sequence[CallT]], Collection[str]] = _nothing
     """The parts of the domain and the capabilities that the calls of a case need."""
+    scaled: Callable[[Sequence[CallT], Bounds], Sequence[CallT]] = _as_they_are
+    """The calls of a named case in other units, if that brings them inside the bounds."""
+
+    def scenarios_within(self, bounds: Bounds) -> list[Scenario[CallT]]:
+        """Return the named cases for an implementation with these bounds; some may lie outside."""
+        return [
+            replace(scenario, calls=tuple(self.scaled(scenario.calls, bounds)))
+            for scenario in self.scenarios()
+        ]
 
     def needs_of(self, scenario: Scenario[CallT]) -> frozenset[str]:
         """Return the parts of the domain and the capabilities that a case needs."""

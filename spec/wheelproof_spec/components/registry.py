@@ -49,6 +49,11 @@ def profiles() -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def is_profile(name: str) -> bool:
+    """Tell whether an implementation of some component may declare this profile."""
+    return any(definition.has_profile(name) for definition in definitions())
+
+
 @cache
 def recorded(component: str) -> RecordedComponent:
     """Return how the histories of a component are judged."""

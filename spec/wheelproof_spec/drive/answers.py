@@ -23,6 +23,11 @@ def refusal_fields(refusal: RefusedError) -> JsonObject:
     return {"error": {"kind": refusal.kind, "message": refusal.message}}
 
 
+def is_refusal(answer: str) -> bool:
+    """Tell whether a line of `answers_to` is a refusal."""
+    return answer.startswith('{"error":')
+
+
 def as_line(fields: JsonObject) -> str:
     """Return the fields of an answer as JSON on one line."""
     return format_object(fields).decode("ascii").rstrip("\n")

@@ -5,7 +5,7 @@ The oracle judges cases, as for the reference; vectors contain the expected answ
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.bounds import Bounds
@@ -20,7 +20,7 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
-from wheelproof_spec.drive.answers import answers_to
+from wheelproof_spec.drive.answers import answers_to, is_refusal
 from wheelproof_spec.drive.counting import CountingPort
 from wheelproof_spec.drive.drawn_cases import fuzz
 from wheelproof_spec.drive.driver.messages import Introduction, request_line
@@ -30,7 +30,7 @@ from wheelproof_spec.drive.driver.session import DriverSession
 from wheelproof_spec.drive.must_fail import LiftedLimits
 from wheelproof_spec.drive.named_cases import (
     FailedCase,
-    OtherProfiles,
+    ProfileSearch,
     SmallestCase,
     lacking,
 )
@@ -41,6 +41,7 @@ from wheelproof_spec.drive.result import (
     ConformanceFailure,
     ConformanceResult,
     DriverTrouble,
+    Inferred,
     NotApplicable,
 )
 from wheelproof_spec.drive.vector_run import (
@@ -127,6 +128,7 @@ class _Run:
         self._failures: list[ConformanceFailure] = []
         self._troubles: list[DriverTrouble] = []
         self._passes_as: str | None = None
+        self._inferred: Inferred | None = None
         self.open_question: str | None = None
 
     def judge(self) -> None:
@@ -135,6 +137,8 @@ class _Run:
             self._introduction = self._session.introduce()
             self._accept(self._introduction)
             if self.open_question is None:
+                if self._plan.infer:
+                    self._infer_profile()
                 self._run_vectors(self._introduction)
                 self._run_cases()
                 self._find_profile()
@@ -191,6 +195,7 @@ class _Run:
             troubles=tuple(self._troubles),
             open_question=self.open_question,
             passes_as=self._passes_as,
+            inferred=self._inferred,
             repeat=self._plan.repeat(self._definition.name, self._profile),
         )
 
@@ -230,7 +235,7 @@ class _Run:
         self._report(VECTORS, started, overall([tally.verdict, *verdicts]), tally.summary)
 
     def _run_cases(self) -> None:
-        scenarios = self._suite.scenarios()
+        scenarios = self._suite.scenarios_within(self._bounds)
         for scenario in scenarios:
             if scenario.limit is None:
                 self._run_scenario(scenario)
@@ -318,10 +323,27 @@ class _Run:
             return
         failed = [failure.lines for failure in self._failures if failure.case != VECTORS]
         if len(failed) == len(self._failures):
-            others = OtherProfiles(self._suite, self._port, self._plan.cases, self._plan.seed)
-            tallies = {name: self._new_tally(name) for name in self._definition.profiles}
-            tallies.pop(self._profile)
-            self._passes_as = others.find(tallies, failed)
+            others = [name for name in self._definition.profiles if name != self._profile]
+            # No case has made the driver fail, those of optional parts of the domain included.
+            self._passes_as = self._search(also_limits=True).find(self._tallies(others), failed)
+
+    def _infer_profile(self) -> None:
+        """Look for the strongest profile that the implementation keeps, and judge by that one."""
+        search = self._search()
+        found = search.find(self._tallies(self._definition.by_strength()))
+        self._inferred = Inferred(profile=found, stronger=tuple(search.broken))
+        if found is not None:
+            self._profile = found
+            self._tally = self._new_tally()
+
+    def _search(self, *, also_limits: bool = False) -> ProfileSearch:
+        plan = self._plan
+        return ProfileSearch(
+            self._suite, self._port, plan.cases, plan.seed, also_limits=also_limits
+        )
+
+    def _tallies(self, profiles: Iterable[str]) -> Iterator[tuple[str, Tally]]:
+        return ((profile, self._new_tally(profile)) for profile in profiles)
 
     def _note(self, failure: DriverFailedError, case: str, lines: tuple[str, ...]) -> None:
         self._troubles.append(
@@ -346,6 +368,7 @@ class _Run:
     def _fail(self, case: str, violation: Violation, lines: tuple[str, ...]) -> None:
         # After an interruption the answer to the interrupted request may still arrive.
         answers = answers_to(self._session, lines) if self.open_question is None else ()
+        said = self._session.last_lines() if answers and is_refusal(answers[-1]) else ()
         if self._session.failure is not None:
             self._survive(self._session.failure, f"{case}, asked once more", lines)
         self._failures.append(
@@ -354,6 +377,7 @@ class _Run:
                 violation=violation,
                 lines=lines,
                 answers=answers,
+                last_lines=said,
                 repeat=self._plan.repeat(self._definition.name, self._profile),
             )
         )
@@ -396,7 +420,7 @@ def _why_unsupported(definition: AnyDefinition, introduction: Introduction) -> s
             known = ", ".join(definition.bounded) or "none"
             return f"unsupported: the driver bounds {name!r}; what may be bounded is {known}"
     declared = introduction.profiles.get(definition.name)
-    if declared is not None and declared not in definition.profiles:
+    if declared is not None and not definition.has_profile(declared):
         known = ", ".join(definition.profiles)
         return f"unsupported: the driver declares the profile {declared!r}; there is {known}"
     return None

@@ -96,7 +96,7 @@ class LiftedLimits:
     def _in_named_cases(
         self, lifted: KnownLimit, port: SendingPort[Request, object], tally: Tally
     ) -> str | None:
-        scenarios = self._suite.scenarios()
+        scenarios = self._suite.scenarios_within(self._bounds)
         # The cases that need the limit come first: if it is still needed, they end the search.
         for scenario in sorted(
             scenarios, key=lambda scenario: lifted.clause not in self._suite.needs_of(scenario)

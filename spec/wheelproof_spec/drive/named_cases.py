@@ -1,10 +1,10 @@
 """Named cases: which of them apply to an implementation, and how a failing case is shrunk.
 
-Also whether cases that fail by one profile pass by another; they are driven again to find out.
+Also which profile an implementation keeps; cases are driven again to find out.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from wheelproof_spec.base.codec.bounds import outside
@@ -17,6 +17,7 @@ from wheelproof_spec.base.shrinking import ever_smaller, within, without_chunks
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
 from wheelproof_spec.drive.drawn_cases import fuzz
 from wheelproof_spec.drive.driver.messages import parse_request
+from wheelproof_spec.drive.result import BrokenProfile
 
 MOST_ATTEMPTS = 300
 """The most smaller cases that shrinking tries."""
@@ -64,36 +65,72 @@ class SmallestCase:
             self.case = smaller
 
 
-class OtherProfiles:
-    """Drives an implementation once more, and judges it by other profiles."""
+class ProfileSearch:
+    """Drives an implementation, and looks for a profile by which all cases pass."""
 
     def __init__(
-        self, suite: AnySuite, port: SendingPort[Request, object], cases: int, seed: int
+        self,
+        suite: AnySuite,
+        port: SendingPort[Request, object],
+        cases: int,
+        seed: int,
+        *,
+        also_limits: bool = False,
     ) -> None:
-        """Judge the implementation behind `port` by `suite`, with `cases` random cases."""
+        """Judge the implementation behind `port` by `suite`, with `cases` random cases.
+
+        With `also_limits` named cases that need a part of the domain which is optional are driven
+        too: in these, drivers hang and crash.
+        """
         self._suite = suite
         self._port = port
+        self._also_limits = also_limits
         self._wire = DrivenWire(suite.definition)
         self._plan = FuzzPlan(cases=cases, seed=seed, shrink_seconds=math.inf)
+        self._failed: list[Sequence[Request]] = []
+        self.broken: list[BrokenProfile] = []
+        """The profiles that it does not keep, in the order in which they were tried."""
 
-    def find(self, tallies: Mapping[str, Tally], failed: Iterable[Sequence[str]]) -> str | None:
+    def find(
+        self, tallies: Iterable[tuple[str, Tally]], failed: Iterable[Sequence[str]] = ()
+    ) -> str | None:
         """Return the first of the profiles by which all cases pass, including those in `failed`.
 
         May raise DriverFailedError.
         """
-        cases = [[self._call(line) for line in lines] for lines in failed]
-        # `_passes` drives the failed cases first: mostly one fails again, which ends the check.
-        return next(
-            (name for name, tally in tallies.items() if self._passes(name, tally, cases)), None
-        )
+        self._failed += [[self._call(line) for line in lines] for lines in failed]
+        for name, tally in tallies:
+            broken = self._breaks(name, tally)
+            if broken is None:
+                return name
+            self.broken.append(broken)
+        return None
 
-    def _passes(self, profile: str, tally: Tally, failed: Sequence[Sequence[Request]]) -> bool:
-        scenarios = self._suite.scenarios()
-        named = [one.calls for one in scenarios if not lacking(self._suite, one, tally)]
+    def _breaks(self, profile: str, tally: Tally) -> BrokenProfile | None:
+        """Return how a profile is broken, if it is; a case that fails is tried on the next ones."""
+        # The cases that have failed come first: mostly one fails again, which ends the check.
+        named = [
+            one.calls
+            for one in self._suite.scenarios_within(tally.bounds)
+            if self._applies(one, tally)
+        ]
         judge = self._suite.judge(profile, tally)
-        if any(first_violation(judge, self._port, calls) for calls in (*failed, *named)):
+        for calls in (*self._failed, *named):
+            violation = first_violation(judge, self._port, calls)
+            if violation is not None:
+                if calls not in self._failed:
+                    self._failed.append(calls)
+                return BrokenProfile(profile=profile, violation=violation)
+        failure = fuzz(self._suite, self._port, profile, tally, self._plan).failure
+        if failure is None:
+            return None
+        self._failed.append([self._call(line) for line in failure.steps])
+        return BrokenProfile(profile=profile, violation=failure.violation)
+
+    def _applies(self, scenario: Scenario[Request], tally: Tally) -> bool:
+        if scenario.limit is not None and not self._also_limits:
             return False
-        return fuzz(self._suite, self._port, profile, tally, self._plan).failure is None
+        return not lacking(self._suite, scenario, tally)
 
     def _call(self, line: str) -> Request:
         _, operation, content = parse_request(line.encode())

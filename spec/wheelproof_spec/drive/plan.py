@@ -20,6 +20,7 @@ class ConformancePlan:
     `profile` None means the one that the driver declares, or else the component's first one.
     `skip` names a file of known limits, see `read_known_limits`; with `must_fail` each limit must
     still be needed. `vectors` are the files of vectors that are run first.
+    With `infer` the profile is the strongest one that the implementation is found to keep.
     With `first_failure` the run ends at the first failure, which is not shrunk.
     """
 
@@ -31,6 +32,7 @@ class ConformancePlan:
     skip: Path | None = None
     must_fail: bool = False
     vectors: tuple[Path, ...] = ()
+    infer: bool = False
     first_failure: bool = False
 
     def repeat(self, component: str, profile: str) -> str:

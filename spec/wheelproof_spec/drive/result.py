@@ -32,13 +32,15 @@ class ClauseCount:
 class ConformanceFailure:
     """A case that breaks the contract: its lines, the last of which shows the violation.
 
-    `answers` are the implementation's answers to these lines when they were sent once more.
+    `answers` are the implementation's answers to these lines when they were sent once more. If the
+    last of them is a refusal, `last_lines` are the last lines of the driver's standard error.
     """
 
     case: str
     violation: Violation
     lines: tuple[str, ...]
     answers: tuple[str, ...]
+    last_lines: tuple[str, ...]
     repeat: str
 
 
@@ -71,13 +73,29 @@ class NotApplicable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenProfile:
+    """A profile that an implementation does not keep, and the clause that a case broke."""
+
+    profile: str
+    violation: Violation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inferred:
+    """The strongest profile that all cases pass by, None if there is none; stronger ones fail."""
+
+    profile: str | None
+    stronger: tuple[BrokenProfile, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConformanceResult:
     """The outcome of a run; `seconds` is wall time, `open_question` why it may be inconclusive.
 
     `implementation` is None if the driver never introduced itself. `steps` counts the calls on the
     component and `cases` its resets, both including those of shrinking. `repeat` is the command
     that repeats the run. If cases fail, `passes_as` is another profile by which the same cases
-    pass, if one was found.
+    pass, if one was found. `inferred` is the search for the strongest profile, if it was asked for.
     """
 
     component: str
@@ -95,6 +113,7 @@ class ConformanceResult:
     troubles: tuple[DriverTrouble, ...]
     open_question: str | None
     passes_as: str | None
+    inferred: Inferred | None
     repeat: str
 
     @property
@@ -167,4 +186,4 @@ def _story(failure: ConformanceFailure) -> str:
         f"reason: {violation.reason}",
         f"repeat: {failure.repeat}",
     )
-    return "\n".join((*head, *failure.lines))
+    return "\n".join((*head, *failure.lines, *failure.last_lines))

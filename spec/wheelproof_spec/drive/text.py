@@ -8,6 +8,7 @@ from wheelproof_spec.drive.result import (
     ConformanceFailure,
     ConformanceResult,
     DriverTrouble,
+    Inferred,
 )
 
 
@@ -33,6 +34,8 @@ def render(result: ConformanceResult) -> str:
     if result.passes_as is not None:
         profile = result.passes_as
         lines += ["", f"the same cases pass by the profile {profile}: --profile {profile}"]
+    if result.inferred is not None:
+        lines += ["", *_inferred(result.inferred)]
     if result.open_question is not None:
         lines += ["", result.open_question]
     return "\n".join([*lines, "", verdict_line(result)])
@@ -61,7 +64,28 @@ def _failure(failure: ConformanceFailure) -> Iterable[str]:
     yield f"  observed: {violation.observed}"
     yield "  the case; all is well up to its last line:"
     yield from (f"    {line}" for line in failure.lines)
+    if failure.last_lines:
+        yield "  it refused; the last lines of its standard error:"
+        yield from (f"    {line}" for line in failure.last_lines)
     yield f"  repeat it: {failure.repeat}"
+
+
+def _inferred(inferred: Inferred) -> Iterable[str]:
+    if inferred.profile is None:
+        yield "no profile was found that all cases pass by; each one is broken:"
+    else:
+        yield f"the strongest profile by which all cases pass is {inferred.profile}"
+        if inferred.stronger:
+            yield "each stronger one is broken; --profile NAME shows its smallest case:"
+    # Of the profiles with one name that break one clause, the weakest says most.
+    weakest = {
+        (broken.profile.partition(",")[0], broken.violation.rule): broken
+        for broken in inferred.stronger
+    }
+    width = max((len(broken.profile) for broken in weakest.values()), default=0)
+    for broken in weakest.values():
+        why = f"{broken.violation.rule}: {broken.violation.reason}"
+        yield f"  {broken.profile:<{width}}  {why}"
 
 
 def _trouble(trouble: DriverTrouble) -> Iterable[str]:

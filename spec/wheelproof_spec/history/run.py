@@ -50,8 +50,8 @@ class HistoryChecker:
         definition = component.definition
         self._header = header
         named = _profile_of(header, definition.profiles)
-        self._profile = profile if profile in definition.profiles else named
-        if self._profile not in definition.profiles:
+        self._profile = named if profile is None or not definition.has_profile(profile) else profile
+        if not definition.has_profile(self._profile):
             known = " and ".join(definition.profiles)
             raise MalformedError(f"names the profile {self._profile!r}; there are {known}")
         clauses = clauses_of(definition.clauses, Wire.RECORDED, self._profile)

@@ -102,7 +102,7 @@ class BufferPoolMachine(ContractMachine):
     def __init__(self) -> None:
         """Raise NothingToTestError if the class does not say what to test."""
         super().__init__()
-        require_choice(type(self), _WHAT, self.profile, DEFINITION.profiles)
+        require_choice(type(self), _WHAT, self.profile, DEFINITION)
         self._ledger = PoolOracle(self.profile, Tally(limits=self.skip))
         self._numbers = count(1)
         self._config = PoolConfig(total_memory=0, poolable_size=1)
@@ -393,7 +393,7 @@ class BufferPoolTests(ContractTests):
 
     @classmethod
     def _machine(cls) -> type[ContractMachine]:
-        require_choice(cls, _WHAT, cls.profile, DEFINITION.profiles)
+        require_choice(cls, _WHAT, cls.profile, DEFINITION)
 
         class Machine(BufferPoolMachine):
             """The machine of one test."""

@@ -111,7 +111,7 @@ class PurgatoryMachine(ContractMachine):
     def __init__(self) -> None:
         """Raise NothingToTestError if the class does not say what to test."""
         super().__init__()
-        require_choice(type(self), _WHAT, self.profile, DEFINITION.profiles)
+        require_choice(type(self), _WHAT, self.profile, DEFINITION)
         self._oracle = PurgatoryOracle(self.profile, Tally(limits=self.skip))
         self._names = count(1)
         self._config = PurgatoryConfig()
@@ -384,7 +384,7 @@ class PurgatoryTests(ContractTests):
 
     @classmethod
     def _machine(cls) -> type[ContractMachine]:
-        require_choice(cls, _WHAT, cls.profile, DEFINITION.profiles)
+        require_choice(cls, _WHAT, cls.profile, DEFINITION)
 
         class Machine(PurgatoryMachine):
             """The machine of one test."""

@@ -4,11 +4,12 @@ A machine keeps its steps and what has failed. Mostly Hypothesis shows the small
 cannot do so if a failure does not repeat, or if a thread does not come back; then the steps stand
 in a note of the error.
 
+>>> from wheelproof_spec.components.timer.component import DEFINITION
 >>> from wheelproof_spec.testing.running import NothingToTestError, require_choice
 >>> class TestMine:
 ...     pass
 >>> try:
-...     require_choice(TestMine, "timer", "kafka", ["kafka"])
+...     require_choice(TestMine, "timer", "kafka", DEFINITION)
 ... except NothingToTestError as error:
 ...     print(error)
 TestMine has no timer; write in it: make = YourTimer
@@ -16,7 +17,6 @@ TestMine has no timer; write in it: make = YourTimer
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
@@ -25,6 +25,7 @@ from hypothesis import HealthCheck, Phase
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from wheelproof_spec.base.component import CallT, ComponentDefinition, SeenT
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.fuzz_report import ContractViolationError
 from wheelproof_spec.base.results.violation import Violation
@@ -156,16 +157,16 @@ class ContractTests:
             raise _with_steps(smallest, error) from None
 
 
-def require_choice(chooser: type[object], what: str, profile: str, known: Iterable[str]) -> None:
+def require_choice(
+    chooser: type[object], what: str, profile: str, definition: ComponentDefinition[CallT, SeenT]
+) -> None:
     """Raise NothingToTestError if a class has no `make`, or if its profile is not a known one."""
     if not hasattr(chooser, "make"):
         your = f"Your{what.title().replace(' ', '')}"
         raise NothingToTestError(f"{chooser.__name__} has no {what}; write in it: make = {your}")
-    profiles = list(known)
-    if profile not in profiles:
-        raise NothingToTestError(
-            f"{chooser.__name__} has the profile {profile!r}; take {', '.join(profiles)}"
-        )
+    if not definition.has_profile(profile):
+        known = ", ".join(definition.profiles)
+        raise NothingToTestError(f"{chooser.__name__} has the profile {profile!r}; take {known}")
 
 
 def _with_steps(failure: Failure, reason: BaseException) -> ContractViolationError:

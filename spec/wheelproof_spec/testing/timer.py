@@ -35,7 +35,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from wheelproof_spec.base.calls import Advance
-from wheelproof_spec.base.contract import CONTRACTS, KAFKA
+from wheelproof_spec.base.contract import KAFKA, contract_of
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
@@ -135,8 +135,8 @@ class TimerMachine(ContractMachine):
     def __init__(self) -> None:
         """Raise NothingToTestError if the class does not say what to test."""
         super().__init__()
-        require_choice(type(self), _WHAT, self.profile, CONTRACTS)
-        self._contract = CONTRACTS[self.profile]
+        require_choice(type(self), _WHAT, self.profile, DEFINITION)
+        self._contract = contract_of(self.profile)
         self._tally = Tally(limits=self.skip)
         self._ran: list[TaskId] = []
         self._timer: PythonTimer | None = None
@@ -280,9 +280,9 @@ class TimerTests(ContractTests):
     """The test of a timer, for pytest: a subclass says what `make` is, and by which `profile`.
 
     `make` is called with `tick_ms`, `wheel_size`, `start_ms` and `run`; see `MakeTimer`. `profile`
-    names one of `CONTRACTS`. `skip` has the clauses that are known limits and are not judged: those
-    of the order of runs, of the answer of cancel, of the size. See `ContractTests` for `seed` and
-    `settings`.
+    is a name of `CONTRACTS`, and may have parameters: ``exact,late_ticks=2``. `skip` has the
+    clauses that are known limits and are not judged: those of the order of runs, of the answer of
+    cancel, of the size. See `ContractTests` for `seed` and `settings`.
     """
 
     make: ClassVar[MakeTimer]
@@ -291,7 +291,7 @@ class TimerTests(ContractTests):
 
     @classmethod
     def _machine(cls) -> type[ContractMachine]:
-        require_choice(cls, _WHAT, cls.profile, CONTRACTS)
+        require_choice(cls, _WHAT, cls.profile, DEFINITION)
 
         class Machine(TimerMachine):
             """The machine of one test."""

@@ -97,7 +97,7 @@ def test_what_is_left_out_is_counted_and_shown(tmp_path: Path) -> None:
 
 
 def test_a_run_in_which_no_case_applies_is_inconclusive(tmp_path: Path) -> None:
-    result = conform(_bounded(tmp_path, '{"timer": {"tick_ms": {"least": 7, "most": 7}}}'), 0)
+    result = conform(_bounded(tmp_path, '{"timer": {"start_ms": {"least": 7, "most": 7}}}'), 0)
     assert result.verdict is Verdict.INCONCLUSIVE
     assert result.open_question == "nothing was driven: no case is applicable"
 

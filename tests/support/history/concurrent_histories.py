@@ -34,7 +34,9 @@ from wheelproof_spec.history.run import HistoryChecker
 _ANY_ORDER = TimerContract(
     name="any-order", rounding=Rounding.DOWN, lateness_ms=0, order=FiringOrder.ANY
 )
-_LATE = TimerContract(name="late", rounding=Rounding.DOWN, lateness_ms=3, order=FiringOrder.BY_TICK)
+_LATE = TimerContract(
+    name="late", rounding=Rounding.DOWN, lateness_ms=3, order=FiringOrder.BY_DUE_TIME
+)
 
 
 @dataclass(frozen=True, slots=True)

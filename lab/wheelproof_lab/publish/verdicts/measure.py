@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wheelproof_lab.publish.verdicts.subjects import PYTHON, DrivenRun, Implementation, RecordedRun
@@ -22,7 +22,7 @@ from wheelproof_spec.base.results.verdicts import ExitCode, Verdict, overall
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.drive.conformance import conform
 from wheelproof_spec.drive.plan import ConformancePlan
-from wheelproof_spec.drive.result import ConformanceResult
+from wheelproof_spec.drive.result import ConformanceResult, Inferred
 from wheelproof_spec.history.checkers import CheckOptions
 from wheelproof_spec.history.reader import read_lines
 
@@ -43,10 +43,14 @@ class Extent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrivenVerdict:
-    """The result of driving an implementation, and the command that repeats it."""
+    """The result of driving an implementation, and the command that repeats it.
+
+    If the implementation declares the profile, `inferred` has the strongest one that it keeps.
+    """
 
     run: DrivenRun
     result: ConformanceResult
+    inferred: Inferred | None
     command: str
 
 
@@ -145,7 +149,11 @@ def _drive(implementation: Implementation, run: DrivenRun, extent: Extent) -> Dr
     words += ["--cases", str(plan.cases), "--seed", str(extent.seed)]
     words += [] if run.skip is None else ["--skip", run.skip]
     words += ["--must-fail"] if must_fail else []
-    return DrivenVerdict(run=run, result=result, command=shlex.join(words))
+    inferred: Inferred | None = None
+    if run.share == 1:
+        plan = replace(plan, profile=None, must_fail=False, infer=True)
+        inferred = conform(suites()[run.component], plan).inferred
+    return DrivenVerdict(run=run, result=result, inferred=inferred, command=shlex.join(words))
 
 
 def _record(

@@ -55,6 +55,7 @@ class Section:
                 _word(driven[key].result.verdict if key in driven else None),
                 _word(recorded[key].verdict if key in recorded else None),
                 ", ".join(links) or "none",
+                _strongest(driven.get(key)),
             )
 
     def link(self, component: str, profile: str, clause: str) -> str:
@@ -127,6 +128,12 @@ def _violated(recorded: RecordedVerdict | None) -> Iterator[str]:
 
 def _word(verdict: Verdict | None) -> str:
     return "not recorded" if verdict is None else verdict.upper()
+
+
+def _strongest(driven: DrivenVerdict | None) -> str:
+    if driven is None or driven.inferred is None:
+        return ""
+    return driven.inferred.profile or "none"
 
 
 def _short(deviation: Deviation) -> str:

@@ -53,6 +53,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "declares, or else kafka)",
     )
     parser.add_argument(
+        "--infer",
+        action="store_true",
+        help="find the strongest profile that the implementation keeps, and judge by that one",
+    )
+    parser.add_argument(
         "--cases",
         type=bounded(1),
         default=CASES,
@@ -120,13 +125,16 @@ def _run(arguments: argparse.Namespace) -> int:
     suite = suites()[arguments.component]
     profile: str | None = arguments.profile
     profiles = suite.definition.profiles
-    if profile is not None and profile not in profiles:
+    if profile is not None and not suite.definition.has_profile(profile):
         raise UsageError(unknown(f"the profiles of the {suite.definition.name}", profile, profiles))
+    if arguments.infer and profile is not None:
+        raise UsageError("--infer finds the profile; leave out --profile")
     if arguments.must_fail and skip is None:
         raise UsageError("--must-fail tells of known limits; name their file with --skip FILE")
     plan = ConformancePlan(
         driver=arguments.driver,
         profile=profile,
+        infer=arguments.infer,
         cases=arguments.cases,
         seed=arguments.seed,
         limits=DriverLimits(

@@ -122,7 +122,7 @@ def _drive(arguments: argparse.Namespace, vectors: "Sequence[Vector[object, obje
     from wheelproof_spec.drive.driver.session import DriverSession
     from wheelproof_spec.drive.vector_run import VectorRunner, VectorTally, run_vectors
 
-    if arguments.profile not in (None, *DEFINITION.profiles):
+    if arguments.profile is not None and not DEFINITION.has_profile(arguments.profile):
         raise UsageError(unknown("--profile", arguments.profile, DEFINITION.profiles))
     skippable = DEFINITION.may_be_limits()
     limits = () if arguments.skip is None else read_known_limits(arguments.skip, skippable)

@@ -414,6 +414,7 @@ DEFINITION: ComponentDefinition[PurgatoryCall, PurgatoryObservation] = Component
     always=_CALLBACKS,
     clauses=PurgatoryClause,
     profiles=(KAFKA, WHEELPROOF),
+    strongest_first=lambda: (WHEELPROOF, KAFKA),
     optional=PurgatoryCapability,
     skippable=(
         PurgatoryClause.WATCHED_COUNTS,

@@ -19,7 +19,7 @@ from wheelproof_spec.base.codec.vocabulary import (
     Wire,
 )
 from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation, VectorSteps
-from wheelproof_spec.base.contract import CONTRACTS
+from wheelproof_spec.base.contract import CONTRACTS, is_contract, strongest_first
 from wheelproof_spec.components.timer.actions import ACTIONS
 
 TaskId = str
@@ -251,6 +251,8 @@ DEFINITION: ComponentDefinition[TimerCall, TimerObservation] = ComponentDefiniti
     always=("fired",),
     clauses=TimerClause,
     profiles=tuple(CONTRACTS),
+    is_weakened=is_contract,
+    strongest_first=lambda: tuple(strongest_first()),
     limits=TimerLimit,
     skippable=(
         TimerClause.RUNS_IN_ORDER,

@@ -153,10 +153,15 @@ class _Walk:
         self._calls: list[TimerCall] = [Reset(config=config)]
 
     def through(self, steps: Sequence[DrawnStep]) -> Sequence[TimerCall]:
-        """Return the calls; after the last of them no added task is left."""
+        """Return the calls; at the last of them no added task may be left."""
         for kind, numbers in steps:
             self._take(kind, numbers)
-        self._calls += (Advance(to_ms=max(self._now_ms, self._last_due_ms)), Size())
+        last_ms = max(self._now_ms, self._last_due_ms)
+        self._calls.append(Advance(to_ms=last_ms))
+        lateness_ms = self._contract.lateness_in_ms(self._config.tick_ms)
+        if lateness_ms:
+            self._calls.append(Advance(to_ms=last_ms + lateness_ms))
+        self._calls.append(Size())
         return self._calls
 
     def _take(self, kind: str, numbers: tuple[int, ...]) -> None:

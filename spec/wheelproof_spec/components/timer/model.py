@@ -20,7 +20,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Self
 
 from wheelproof_spec.base.calls import Advance, Reset
-from wheelproof_spec.base.contract import CONTRACTS, FiringOrder, TimerContract
+from wheelproof_spec.base.contract import FiringOrder, TimerContract, contract_of
 from wheelproof_spec.base.port import RefusedError, unexpected_refusal
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -126,6 +126,11 @@ class HeapTimer:
         return self._now_ms
 
     @property
+    def lateness_ms(self) -> int:
+        """How long after its due time a task may still wait, in milliseconds."""
+        return self._contract.lateness_in_ms(self._tick_ms)
+
+    @property
     def adds(self) -> int:
         """The largest number of an add."""
         return self._adds
@@ -208,7 +213,9 @@ class HeapTimer:
             return TimerClause.NEVER_BEFORE_DUE
         if last is None or self._contract.order is FiringOrder.ANY:
             return None
-        in_order = not tests(TimerClause.RUNS_IN_ORDER) or last.due_ms <= entry.due_ms
+        if not tests(TimerClause.RUNS_IN_ORDER):
+            return None
+        in_order = self._contract.may_follow(last.due_ms, entry.due_ms, self._tick_ms)
         return None if in_order else TimerClause.RUNS_IN_ORDER
 
     def submit(self, task: TaskId, last: Entry | None = None) -> Violation | None:
@@ -389,7 +396,7 @@ class TimerOracle:
 
     def __init__(self, profile: str, tally: Tally) -> None:
         """Judge by the contract `profile`, and count the tested clauses in `tally`."""
-        self._contract = CONTRACTS[profile]
+        self._contract = contract_of(profile)
         self._tally = tally
         self._timer = timer_of(TimerConfig(), self._contract, tally)
 
@@ -399,8 +406,9 @@ class TimerOracle:
         return self._timer.now_ms
 
     def drain(self) -> Advance:
-        """Return the advance after which no task waits."""
-        return Advance(to_ms=max(self.now_ms, 0, *self._timer.due_times().values()))
+        """Return the advance after which no task may wait."""
+        last_ms = max(self.now_ms, 0, *self._timer.due_times().values())
+        return Advance(to_ms=last_ms + self._timer.lateness_ms)
 
     def as_possible(self, call: TimerCall) -> TimerCall:
         """Return `call`: every call is possible at any time."""

@@ -9,7 +9,7 @@ from typing import cast
 
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
-from wheelproof_spec.base.contract import CONTRACTS, TimerContract
+from wheelproof_spec.base.contract import TimerContract, contract_of, is_contract
 from wheelproof_spec.base.history.lines import Vector, VectorStep
 from wheelproof_spec.components.timer.component import (
     Add,
@@ -148,10 +148,10 @@ def disagreement(vector: Vector[object, object]) -> str | None:
     if not isinstance(config, TimerConfig):
         return f"the component {vector.component!r} has no contracts here"
     for name in vector.profiles:
-        if name not in CONTRACTS:
+        if not is_contract(name):
             return f"there is no profile {name!r}"
         steps = cast(tuple[TimerStep, ...], vector.steps)
         calls = [Size() if isinstance(step.args, Absent) else step.args for step in steps]
-        if timer_steps(CONTRACTS[name], config, calls) != steps:
+        if timer_steps(contract_of(name), config, calls) != steps:
             return f"the profile {name!r} says something else"
     return None

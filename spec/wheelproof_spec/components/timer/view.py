@@ -17,7 +17,7 @@ from wheelproof.timer.arithmetic import (
 )
 from wheelproof_spec.base.calls import Reset
 from wheelproof_spec.base.codec.driven import DrivenWire
-from wheelproof_spec.base.contract import CONTRACTS
+from wheelproof_spec.base.contract import contract_of
 from wheelproof_spec.base.drawing import Markup, chip, element, shelf
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.timer.component import DEFINITION, TimerConfig
@@ -81,7 +81,7 @@ class TimerView:
     """The view of a case under its contract; the answers decide what the contract leaves open."""
 
     def __init__(self, profile: str) -> None:
-        self._contract = CONTRACTS[profile]
+        self._contract = contract_of(profile)
         self._ran: Ran = ()
         self._start(TimerConfig())
 

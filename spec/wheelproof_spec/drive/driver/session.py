@@ -58,6 +58,10 @@ class DriverSession:
         """The failure of the driver, if it has failed."""
         return self._failure
 
+    def last_lines(self) -> tuple[str, ...]:
+        """Return the last lines of the driver's standard error so far."""
+        return self._process.failure("").last_lines
+
     def begin_again(self) -> Introduction:
         """End the driver, start a new one and let it introduce itself; raises DriverFailedError."""
         self._process.end()
@@ -144,5 +148,5 @@ class DriverSession:
 
     def _fail(self, problem: str, request: Request) -> DriverFailedError:
         sentence = f"the driver {problem} (request {self._number}, {request.name_on_the_wire()})"
-        self._failure = DriverFailedError(sentence, self._process.failure("").last_lines)
+        self._failure = DriverFailedError(sentence, self.last_lines())
         return self._failure

@@ -97,7 +97,12 @@ def test_each_step_of_every_component_has_a_picture(
         session.introduce()
         answers = answers_to(session, lines)
     failure = ConformanceFailure(
-        case="case", violation=VIOLATION, lines=lines, answers=answers, repeat="again"
+        case="case",
+        violation=VIOLATION,
+        lines=lines,
+        answers=answers,
+        last_lines=(),
+        repeat="again",
     )
     stages = stages_of(component, profile, failure)
     assert len(stages) == len(lines)
@@ -116,7 +121,12 @@ def test_a_case_that_leaves_the_way_of_the_reference_is_shown_without_pictures()
         json.dumps({"id": 3, "op": "close"}),
     )
     failure = ConformanceFailure(
-        case="case", violation=VIOLATION, lines=lines, answers=("", "{}"), repeat="again"
+        case="case",
+        violation=VIOLATION,
+        lines=lines,
+        answers=("", "{}"),
+        last_lines=(),
+        repeat="again",
     )
     stages = stages_of("buffer_pool", "kafka", failure)
     assert [stage.followed for stage in stages] == [True, False, False]
@@ -127,7 +137,12 @@ def test_of_a_long_case_the_last_steps_are_drawn() -> None:
     reset = request_line(1, TIMER.scenarios()[2].calls[0])
     sizes = tuple(json.dumps({"id": number, "op": "size"}) for number in range(2, 200))
     failure = ConformanceFailure(
-        case="case", violation=VIOLATION, lines=(reset, *sizes), answers=(), repeat="again"
+        case="case",
+        violation=VIOLATION,
+        lines=(reset, *sizes),
+        answers=(),
+        last_lines=(),
+        repeat="again",
     )
     stages = stages_of("timer", "kafka", failure)
     assert (len(stages), stages[-1].place) == (MOST_STAGES, 199)

@@ -58,14 +58,14 @@ def test_the_profiles_are_what_they_promise() -> None:
             name="kafka",
             rounding=Rounding.DOWN,
             lateness_ms=0,
-            order=FiringOrder.BY_TICK,
+            order=FiringOrder.BY_DUE_TIME,
             truncates=True,
         )
         == KAFKA
     )
     assert (
         TimerContract(
-            name="never-early", rounding=Rounding.UP, lateness_ms=0, order=FiringOrder.BY_TICK
+            name="never-early", rounding=Rounding.UP, lateness_ms=0, order=FiringOrder.BY_DUE_TIME
         )
         == NEVER_EARLY
     )

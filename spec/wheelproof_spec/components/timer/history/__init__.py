@@ -1,7 +1,7 @@
 """The judge of a timer's recorded history."""
 
 from wheelproof_spec.base.component import any_definition
-from wheelproof_spec.base.contract import CONTRACTS
+from wheelproof_spec.base.contract import contract_of
 from wheelproof_spec.base.history.clock import clock_of
 from wheelproof_spec.base.history.judging import Balance, Counted, HistoryJudge, RecordedComponent
 from wheelproof_spec.base.history.lines import HistoryHeader
@@ -14,7 +14,7 @@ from wheelproof_spec.components.timer.history.search import search
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
     config = header.config
     assert isinstance(config, TimerConfig)
-    clock = clock_of(header, CONTRACTS[profile], config.tick_ms, config.start_ms)
+    clock = clock_of(header, contract_of(profile), config.tick_ms, config.start_ms)
     return TimerHistoryJudge(config, clock, tally)
 
 

@@ -16,11 +16,12 @@ class RunOrder:
 
     def __init__(self, config: TimerConfig, clock: HistoryClock, tally: Tally) -> None:
         self._tally = tally
+        self._clock = clock
         self._unrun: Heap = []
         self._runner: str | None = None
         self.is_judged = (
             clock.judges_times
-            and clock.contract.order is FiringOrder.BY_TICK
+            and clock.contract.order is not FiringOrder.ANY
             and config.run_order != "open"
         )
         self._is_promised = config.run_order == "promised"
@@ -63,6 +64,7 @@ class RunOrder:
         if other.cancel is not None:
             # The other task may be cancelled already.
             return None
-        if other is task or high >= task.low or settled >= max(task.call, task.due_since):
+        in_order = self._clock.contract.may_follow(task.low, high, self._clock.tick_ms)
+        if other is task or in_order or settled >= max(task.call, task.due_since):
             return None
         return out_of_order(other.name, high, task.name, task.low)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from wheelproof_spec.base.calls import Advance, Tick
 from wheelproof_spec.base.clause import Clause
-from wheelproof_spec.base.contract import CONTRACTS
+from wheelproof_spec.base.contract import contract_of
 from wheelproof_spec.base.history.judging import Searched, WholeHistory
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -219,5 +219,5 @@ def search(history: WholeHistory) -> Searched | None:
         return None
     # No size is asked for, so it does not matter which entries a cancel leaves behind.
     tally = Tally(limits=(TimerClause.SIZE_COUNTS_WAITING,))
-    timer = timer_of(config, CONTRACTS[history.profile], tally)
+    timer = timer_of(config, contract_of(history.profile), tally)
     return _asked(history).ask(_RecordedTimer(timer), _clause_of)
