@@ -18,7 +18,8 @@ from typing import TypeVar
 from frontrun_comparison import beside_frontrun
 from instruments.machine import this_machine
 from instruments.section import Section, bench_parser, exit_code, measure
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Options
 from wheelproof_explore.program import Program
 from wheelproof_explore.substrates.substrate import SubstrateKind
 from wheelproof_lab.graph.judging.exploration import graph_program

@@ -17,7 +17,8 @@ from functools import partial
 from pathlib import Path
 
 from instruments.section import Section, times
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Options
 from wheelproof_explore.program import Program
 from wheelproof_lab.worlds.classics import (
     increments,

@@ -16,9 +16,10 @@ from shlex import quote
 from typing import Protocol
 
 from wheelproof_explore.estimate import Progress as Reached
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.problems import InputRejectedError, OptionRejectedError
 from wheelproof_explore.instrument.loading import packages_seen
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.patched.environment import whole_names
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration

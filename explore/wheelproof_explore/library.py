@@ -22,9 +22,9 @@ from enum import Enum
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Literal, ParamSpec, cast, overload
 
-from wheelproof_explore.explorer import Engine, Options
 from wheelproof_explore.explorer import explore as run
 from wheelproof_explore.instrument.loading import home_of, packages_seen
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.patched.environment import whole_names
 from wheelproof_explore.program import DEFAULT_SETTINGS, Program, Scenario, Settings, TimeMode
 from wheelproof_explore.program.program import name_of

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 if TYPE_CHECKING:
-    from wheelproof_explore.explorer import Options
+    from wheelproof_explore.options import Options
     from wheelproof_explore.program import PlainField, Program, Settings
     from wheelproof_explore.result import Exploration
 
@@ -152,7 +152,7 @@ class Explore:
         samples: int | None,
         seed: int,
     ) -> "Options":
-        from wheelproof_explore.explorer import Engine, Options
+        from wheelproof_explore.options import Engine, Options
         from wheelproof_explore.runs.schedule import belongs_to
 
         asked = self._replay

@@ -10,8 +10,9 @@ import pytest
 from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof.units import Millis
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import (
     Action,
     Scenario,

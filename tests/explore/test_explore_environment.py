@@ -13,10 +13,10 @@ from threading import Thread
 import pytest
 
 from wheelproof_explore.__main__ import main as command
-from wheelproof_explore.explorer import Engine, Options
 from wheelproof_explore.explorer import explore as run
 from wheelproof_explore.failures.problems import OptionRejectedError, ProgramRejectedError
 from wheelproof_explore.library import InterleavingError, check, explore
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Scenario
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.tasks.plain import threading_program

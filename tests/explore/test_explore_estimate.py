@@ -7,7 +7,8 @@ import pytest
 from support.explore.exploring import make
 from wheelproof_explore import explorer
 from wheelproof_explore.estimate import Estimate, Estimator, Progress
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Options
 from wheelproof_explore.program import Program
 from wheelproof_explore.runs.execution import World
 from wheelproof_explore.strategies.driver import analysed_runs

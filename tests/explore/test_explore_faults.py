@@ -8,8 +8,9 @@ import pytest
 
 from support.explore.exploring import make
 from wheelproof import sync
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Faults, Scenario
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.verdicts import Verdict

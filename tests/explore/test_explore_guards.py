@@ -25,9 +25,10 @@ from support.explore.guarded_classes import (
 )
 from wheelproof import sync
 from wheelproof.clock import ManualClock
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import Failure, FailureKind
 from wheelproof_explore.failures.problems import ProgramRejectedError
+from wheelproof_explore.options import Options
 from wheelproof_explore.program import Action, Body, PlainField, Program, Scenario
 from wheelproof_explore.substrates.substrate import SubstrateKind
 from wheelproof_explore.verdicts import Verdict

@@ -8,8 +8,9 @@ from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof.errors import ThreadInterruptedError
 from wheelproof.units import Millis
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import DEFAULT_SETTINGS, Scenario, Settings, TimeMode
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.substrates.substrate import SubstrateKind

@@ -7,8 +7,9 @@ import pytest
 from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof.timer import SystemTimer
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Action, Body, Scenario
 from wheelproof_explore.runs.schedule import decode
 from wheelproof_lab.bugs.known_bug import find_bug

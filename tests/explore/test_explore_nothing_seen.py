@@ -16,13 +16,14 @@ import pytest
 from support.explore.exploring import explored, make
 from wheelproof import sync
 from wheelproof_explore.command import imported
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
 from wheelproof_explore.failures.problems import (
     InputRejectedError,
     NondeterminismError,
     ProgramRejectedError,
 )
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import (
     Action,
     Invariant,

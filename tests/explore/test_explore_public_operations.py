@@ -7,8 +7,9 @@ import pytest
 from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof.timer import SystemTimer
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.options import Options
 from wheelproof_explore.program import Program, PublicOperations, Scenario
 from wheelproof_explore.substrates.substrate import SubstrateKind
 from wheelproof_explore.verdicts import Verdict

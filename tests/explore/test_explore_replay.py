@@ -7,8 +7,9 @@ import pytest
 from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof_explore import explore as python_explore
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.problems import ScheduleRejectedError
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Program, Scenario, choose
 from wheelproof_explore.runs.schedule import decode, encode
 from wheelproof_explore.runtime.numbers import Actor

@@ -19,7 +19,8 @@ from functools import partial
 from itertools import count, zip_longest
 from pathlib import Path
 
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.verdicts import Verdict as ExploreVerdict
 from wheelproof_lab.bugs.known_bug import KnownBug
 from wheelproof_lab.checkout import required_checkout

@@ -21,7 +21,8 @@ from types import ModuleType
 from typing import cast
 
 from wheelproof.sync import current_runtime
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.runtime.runtime import ControlledRuntime
 from wheelproof_lab.detect.engines import FOLDERS, Task, tested
 from wheelproof_lab.detect.modules import component_of, modules

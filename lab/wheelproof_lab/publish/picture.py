@@ -5,7 +5,8 @@
 
 from itertools import groupby
 
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Engine, Options
 from wheelproof_lab.publish.markdown import renew
 from wheelproof_lab.worlds.all_programs import find_program
 from wheelproof_spec.base.drawing import Markup, element

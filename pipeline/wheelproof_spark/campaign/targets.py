@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from wheelproof_explore.command import imported
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration
 from wheelproof_spec.app.laboratory import laboratory

@@ -8,8 +8,9 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 
 import pytest
 
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.problems import ProgramRejectedError
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.substrates.substrate import SubstrateKind
 from wheelproof_explore.tasks.loop import cancel_anywhere

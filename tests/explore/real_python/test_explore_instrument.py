@@ -8,9 +8,10 @@ import pytest
 
 from support.explore import plain_tasks
 from support.explore.plain_code import Counter, evaluation_as_ever
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
 from wheelproof_explore.failures.problems import ProgramRejectedError
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Program
 from wheelproof_explore.substrates.substrate import SubstrateKind
 from wheelproof_explore.tasks.plain import threading_program

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import pytest
 
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.options import Options
 from wheelproof_explore.tasks.plain import threading_program
 from wheelproof_explore.verdicts import Verdict
 

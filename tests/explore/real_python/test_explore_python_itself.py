@@ -20,9 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.instrument.accesses import Seeing
 from wheelproof_explore.instrument.loading import instrumented, replacements
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Settings, TimeMode
 from wheelproof_explore.tasks.plain import threading_program
 from wheelproof_explore.verdicts import Verdict

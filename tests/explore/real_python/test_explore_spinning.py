@@ -10,8 +10,9 @@ import pytest
 
 from support.explore.exploring import explored, make, with_engine
 from wheelproof import sync
-from wheelproof_explore.explorer import Engine, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.options import Engine
 from wheelproof_explore.program import Scenario, assume
 from wheelproof_explore.tasks.plain import threading_program
 from wheelproof_explore.verdicts import Verdict

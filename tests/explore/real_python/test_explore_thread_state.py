@@ -14,7 +14,8 @@ from datetime import UTC, date, datetime
 import pytest
 
 from wheelproof_explore import library
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Options
 from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.patched.primitives import bystanders
 from wheelproof_explore.program import Scenario

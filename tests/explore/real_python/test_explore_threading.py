@@ -14,8 +14,9 @@ from dataclasses import replace
 
 import pytest
 
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.problems import ProgramRejectedError
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.patched.clocks import CLOCKS
 from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.program import Scenario, Settings, TimeMode

@@ -10,7 +10,8 @@ from support.explore.exploring import make
 from support.explore.outcomes import outcomes
 from support.explore.thread_programs import Kept, program_of, random_threads
 from wheelproof import sync
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Program, Scenario, choose
 from wheelproof_explore.strategies.bounded import BoundedStrategy
 from wheelproof_explore.strategies.brute import BruteStrategy

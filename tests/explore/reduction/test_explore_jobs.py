@@ -14,9 +14,10 @@ from support.explore.exploring import classes, make
 from support.explore.random_programs import random_program
 from wheelproof import sync
 from wheelproof_explore import processes
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
 from wheelproof_explore.failures.problems import OptionRejectedError
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.processes import ProcessFailedError
 from wheelproof_explore.program import Scenario
 from wheelproof_explore.result import Exploration

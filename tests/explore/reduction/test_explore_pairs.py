@@ -18,7 +18,7 @@ from wheelproof_lab.worlds.constructs.programs import loaded
 from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS
 
 _FIRST = seeds.seed(0)
-_PAIRS = seeds.runs(80, hunted=2_000)
+_PAIRS = seeds.runs(30, hunted=2_000)
 _READERS = seeds.runs(60, hunted=len(CONSTRUCTS))
 _OF_PACKAGES = tuple(kinds_of_packages.KINDS)
 _FIRST_LOOK_MAKES = frozenset((

@@ -20,8 +20,9 @@ from support.explore.thread_programs import (
     program_of,
     random_threads,
 )
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.problems import ProgramRejectedError
+from wheelproof_explore.options import Options
 from wheelproof_explore.tasks.plain import threading_program
 from wheelproof_explore.verdicts import Verdict
 

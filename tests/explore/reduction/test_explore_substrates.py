@@ -10,8 +10,9 @@ from support import seeds
 from support.explore.exploring import make
 from support.explore.random_programs import random_program
 from wheelproof_explore.counterexamples.counterexample import run_of
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.problems import OptionRejectedError
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Program
 from wheelproof_explore.runs.execution import World
 from wheelproof_explore.runtime.numbers import Actor

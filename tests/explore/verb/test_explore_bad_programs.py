@@ -11,11 +11,12 @@ import pytest
 
 from support.explore.exploring import explored, make
 from wheelproof import sync
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.problems import (
     NondeterminismError,
     ProgramRejectedError,
 )
+from wheelproof_explore.options import Options
 from wheelproof_explore.program import Action, Scenario
 from wheelproof_explore.runs import guard
 from wheelproof_explore.substrates.substrate import SubstrateKind

@@ -14,7 +14,8 @@ from support.browser import dump_dom
 from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof_explore.counterexamples.recording import RunRecording
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Options
 from wheelproof_explore.page.page import render_exploration, rows_of, source_of, states_of
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_explore.result import Exploration

@@ -12,7 +12,8 @@ from wheelproof.clock import ManualClock
 from wheelproof.producer import ProducerBatch
 from wheelproof.timer import SystemTimer, TimerTaskList, TimingWheel
 from wheelproof.units import Millis
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Options
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_lab.bugs.buffer_pool import BUGS as POOL_BUGS
 from wheelproof_lab.bugs.known_bug import find_bug

@@ -9,7 +9,8 @@ from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Options
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.verdicts import Verdict

@@ -14,8 +14,9 @@ import pytest
 
 from support import seeds
 from wheelproof.producer import RecordAccumulator
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_lab import worlds
 from wheelproof_lab.worlds.accumulator.bench import AccumulatorBench

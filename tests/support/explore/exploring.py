@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from unittest.mock import patch
 
-from wheelproof_explore.explorer import Engine, Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import DEFAULT_SETTINGS, Program, Scenario, Settings
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.runs.canonical import ClassNames

@@ -4,7 +4,8 @@ from functools import partial
 
 from support.explore.exploring import make
 from support.explore.random_programs import random_program
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Options
 from wheelproof_explore.strategies import optimal
 from wheelproof_explore.substrates.substrate import SubstrateKind
 from wheelproof_lab.graph.judging.exploration import graph_program

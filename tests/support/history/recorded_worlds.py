@@ -6,8 +6,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import BinaryIO
 
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
+from wheelproof_explore.options import Options
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.runs.execution import Execution, World

@@ -9,7 +9,8 @@ from support.agreement.small_histories import Line, history_of
 from wheelproof.clock import ManualClock
 from wheelproof.replication import ReplicaManager
 from wheelproof.sync import DeferredExecutor
-from wheelproof_explore.explorer import Options, explore
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Options
 from wheelproof_explore.program import Scenario
 from wheelproof_explore.result import Exploration
 from wheelproof_lab.bugs.known_bug import Sight
