@@ -18,7 +18,7 @@ from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.runs.guard import require_assertions
 from wheelproof_explore.runs.schedule import decode
-from wheelproof_explore.runs.session import NewModuleError, Session
+from wheelproof_explore.session import NewModuleError, Session
 
 
 def explore(

@@ -57,7 +57,7 @@ class Options:
     strategy: Strategy | None = None
 
     def strategy_for(self, program: Program) -> Strategy:
-        """Return what chooses the runs of `program`: the caller's strategy, or that of the engine."""
+        """Return what chooses the runs of `program`: the caller's strategy, or the engine's."""
         if self.strategy is not None:
             return self.strategy
         match self.engine:

@@ -410,6 +410,6 @@ def _unseen(program: Program, tally: Tally) -> str:
 
 @cache
 def _primitives_digest() -> str:
-    folder = Path(__file__).parent.parent
+    folder = Path(__file__).parent
     text = "".join((folder / f"{name}.py").read_text() for name in _PRIMITIVES)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
