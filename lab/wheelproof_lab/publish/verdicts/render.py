@@ -52,10 +52,10 @@ class Section:
                 self.name,
                 self.measured.implementation.language,
                 *key,
+                _strongest(driven.get(key)),
                 _word(driven[key].result.verdict if key in driven else None),
                 _word(recorded[key].verdict if key in recorded else None),
                 ", ".join(links) or "none",
-                _strongest(driven.get(key)),
             )
 
     def link(self, component: str, profile: str, clause: str) -> str:
