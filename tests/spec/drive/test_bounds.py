@@ -73,7 +73,7 @@ def test_every_case_that_is_drawn_lies_inside() -> None:
 def test_a_named_case_that_lies_outside_says_what_it_needs() -> None:
     tally = Tally(bounds={"delay_ms": Bound(most=600)})
     needs = {one.name: lacking(SUITE, one, tally) for one in TIMER.scenarios()}
-    assert needs["what is due in 10 s has 5 s left after 5 s"] == ("delay_ms beyond at most 600",)
+    assert needs["what is due in 10 s has 5 s left after 5 s"] == ("delay_ms 10000, declared: at most 600",)
     assert needs["adding again moves a task and keeps the size"] == ()
 
 
@@ -92,7 +92,7 @@ def test_what_is_left_out_is_counted_and_shown(tmp_path: Path) -> None:
     left_out = {one.case: one.needs for one in result.not_applicable}
     assert len(left_out) == 8
     assert left_out["delays of -5 to -1 ms run at once"] == (
-        "delay_ms beyond at least 0 and at most 600",
+        "delay_ms -5, declared: at least 0 and at most 600",
     )
 
 

@@ -46,14 +46,13 @@ def parse_bounds(value: JsonObject) -> Bounds:
 
 
 def outside(bounds: Bounds, calls: Iterable[Request]) -> tuple[str, ...]:
-    """Return in words which bounds these calls exceed; empty if none."""
-    found = {
-        f"{name} beyond {bounds[name]}": None
-        for call in calls
-        for name, value in _numbers(call.fields())
-        if name in bounds and not bounds[name].holds(value)
-    }
-    return tuple(found)
+    """Return in words which bounds these calls exceed, each with the first number that does so."""
+    found: dict[str, int] = {}
+    for call in calls:
+        for name, value in _numbers(call.fields()):
+            if name in bounds and not bounds[name].holds(value):
+                found.setdefault(name, value)
+    return tuple(f"{name} {value}, declared: {bounds[name]}" for name, value in found.items())
 
 
 def _numbers(fields_of_call: Mapping[str, object]) -> Iterable[tuple[str, int]]:
