@@ -88,7 +88,7 @@ class ReplicationHistoryJudge:
         self._has_shrunk = False
         """Whether a shrink of the in-sync sets has begun."""
         self._shrinks: dict[int, int] = {}
-        """The lower bound of the clock when each open shrink began."""
+        """The least time that each open shrink can have read."""
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
         """Judge the begin of a call, or the answer to a request."""
@@ -107,7 +107,7 @@ class ReplicationHistoryJudge:
                 partition.control_begins(value, op.index, self._clock.least)
             case MaybeShrinkInSync():
                 self._has_shrunk = True
-                self._shrinks[op.index] = self._clock.low
+                self._shrinks[op.index] = self._clock.least
                 self._broker.shrink_begins()
             case Tick(to_ms=to_ms):
                 if not self._waiting.calls:
