@@ -68,12 +68,22 @@ class BrokerHistory:
         for partition in self.all_partitions():
             partition.shrink_ends(index)
 
+    def has_shrunk(self, invoked: int, index: int, by_ms: int) -> None:
+        """Record that such a call was carried out: it began at `invoked`, at `by_ms` or later."""
+        for partition in self.all_partitions():
+            partition.has_shrunk(invoked, index, by_ms)
+
     def time_passes(self) -> None:
         """Record that the clock may show more: a shrink that is under way may read that."""
         if self.shrinks and self.clock.high != self.shrinks_by_ms:
             self.shrinks_by_ms = self.clock.high
             for partition in self.partitions.values():
                 partition.shrinks(self.clock.high)
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether a partition was accessed since the last call of `take_touched`."""
+        return bool(self._touched)
 
     def take_touched(self) -> Iterable[PartitionHistory]:
         """Return the partitions that were accessed since the last call of this method."""

@@ -16,6 +16,7 @@ from wheelproof_spec.components.replication.component import (
 )
 from wheelproof_spec.components.replication.history.broker import BrokerHistory, wrong_answer
 from wheelproof_spec.components.replication.history.readings import Part, refusal_of
+from wheelproof_spec.components.replication.history.reign import FollowerFetch
 from wheelproof_spec.components.replication.history.requests import Fetch, Reading, Seen
 
 
@@ -48,8 +49,15 @@ class Fetches:
             partition = broker.partition(asked.partition)
             request.seen[asked.partition] = partition.seen
             if call.replica_id is not None:
-                now_ms = self._broker.clock.least
-                partition.fetch_begins(call.replica_id, asked.fetch_offset, index, now_ms)
+                partition.fetch_begins(
+                    FollowerFetch(
+                        replica=call.replica_id,
+                        offset=asked.fetch_offset,
+                        epoch=asked.current_leader_epoch,
+                        began_ms=broker.clock.least,
+                    ),
+                    index,
+                )
         return request
 
     def ends(self, request: Fetch, index: int, *, refused: bool = False) -> None:
@@ -58,7 +66,17 @@ class Fetches:
             return
         for name in request.partitions:
             noted = not refused and name not in request.refused
-            self._broker.partition(name).fetch_ends(request.invoked, index, noted=noted)
+            partition = self._broker.partition(name)
+            partition.fetch_ends(request.invoked, index, self._broker.clock.high, noted=noted)
+
+    def nobody_answers(self) -> None:
+        """Record that no call is under way: who waits in time is answered from what is seen now."""
+        for request in self._broker.waiting:
+            if not isinstance(request, Fetch) or request.returned is None:
+                continue
+            if not self._broker.may_have_expired(request):
+                for name in request.partitions:
+                    request.seen[name] = self._broker.partitions[name].seen
 
     def has_to_be_refused(self, request: Fetch) -> bool:
         """Tell whether a fetch had to be refused at every moment since it began."""
@@ -86,7 +104,7 @@ class Fetches:
         )
         for asked, answer in zip(request.call.partitions, answers, strict=True):
             name, offset = asked.partition, asked.fetch_offset
-            yield self._judge_places(request.name, name, offset, answer.records)
+            yield self._judge_places(request.name, name, offset, answer.records, request.invoked)
         read = 0
         for asked, answer in zip(request.call.partitions, answers, strict=True):
             high = self._broker.partition(asked.partition).high
@@ -101,7 +119,8 @@ class Fetches:
         """Judge a read of a whole log, which began at `invoked` with the lower bounds `seen`."""
         partition = self._broker.partition(name)
         label = f"a look at {name!r}"
-        violation = self._judge_places(label, name, 0, content.records) or self.catch_up(name)
+        violation = self._judge_places(label, name, 0, content.records, invoked)
+        violation = violation or self.catch_up(name)
         end = len(content.records)
         if violation is not None or not partition.is_calm_since(invoked):
             return violation
@@ -142,19 +161,25 @@ class Fetches:
         return self.unjudged + sum(map(len, self._unread.values()))
 
     def _judge_places(
-        self, reader: str, name: PartitionName, first: int, records: Sequence[Record]
+        self,
+        reader: str,
+        name: PartitionName,
+        first: int,
+        records: Sequence[Record],
+        since: int,
     ) -> Violation | None:
-        """Learn the places of records that were read from the offset `first` on."""
+        """Learn the places of records that were read from the offset `first` on, `since` then."""
         for offset, record in enumerate(records, start=first):
-            violation = self._judge_place(reader, name, offset, record)
+            violation = self._judge_place(reader, name, offset, record, since)
             if violation is not None:
                 return violation
         return None
 
     def _judge_place(
-        self, reader: str, name: PartitionName, offset: int, record: Record
+        self, reader: str, name: PartitionName, offset: int, record: Record, since: int
     ) -> Violation | None:
         batch, number = self._broker.records.get(record.value, (None, 0))
+        partition = self._broker.partition(name)
         if (
             batch is None
             or batch.refused
@@ -168,10 +193,13 @@ class Fetches:
             return wrong_answer(
                 reader, f"what is at offset {offset} of {name!r}", str(record), known
             )
-        if batch.placed:
+        if not batch.placed:
+            batch.base, batch.epoch = offset - number, record.leader_epoch
+            return partition.place(batch)
+        if partition.places.stands(batch, offset) or not partition.is_calm_since(since):
             return None
-        batch.base, batch.epoch = offset - number, record.leader_epoch
-        return self._broker.partition(name).place(batch)
+        expected = f"what is at offset {offset} of {name!r}"
+        return wrong_answer(reader, expected, str(record), "it was cut off before")
 
     def _judge_part(self, part: Part) -> Iterator[Violation | None]:
         request = part.reading.fetch

@@ -5,10 +5,17 @@ be answered must be answered once all calls are over that might answer it. There
 order: the cost of an event is at most the number of requests that wait for the same partitions.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from wheelproof_spec.base.calls import AdvanceClock, Gauge, NumDelayed, NumKeys, Tick
-from wheelproof_spec.base.history.clock import NEVER, HistoryClock, MonotonicClock, VirtualClock
+from wheelproof_spec.base.calls import (
+    AdvanceClock,
+    NumDelayed,
+    NumKeys,
+    PurgeCompleted,
+    Tick,
+    Watched,
+)
+from wheelproof_spec.base.history.clock import NEVER, HistoryClock, MonotonicClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -32,11 +39,13 @@ from wheelproof_spec.components.replication.component import (
 )
 from wheelproof_spec.components.replication.history.broker import BrokerHistory, wrong_answer
 from wheelproof_spec.components.replication.history.fetches import Fetches
+from wheelproof_spec.components.replication.history.gauges import Gauges
 from wheelproof_spec.components.replication.history.produces import Produces
 from wheelproof_spec.components.replication.history.requests import Fetch, Produce, Request, Seen
 from wheelproof_spec.components.replication.history.waiting import Waiting
 
 ILLEGAL = "IllegalArgument"
+CLOSED = "Closed"
 
 
 class ReplicationHistoryJudge:
@@ -64,32 +73,31 @@ class ReplicationHistoryJudge:
         self._tests = tally.tests
         self._produces = Produces(self._broker)
         self._fetches = Fetches(self._broker)
-        self._waiting = Waiting(self._broker)
+        self._waiting = Waiting(self._broker, self._produces)
+        self._gauges = Gauges(self._broker)
         self._advances: dict[int, int] = {}
         """The lower bound of the clock when each open advance of the timers began."""
         self._advanced = -1
         """The index at which the last advance returned."""
         self._expired_ms = -NEVER
         """The time in ms up to which all due requests have expired."""
-        self._left: list[Request] = []
-        """The answered requests whose time-outs an advance may have left in a timer (1.11)."""
         self._read: dict[int, Seen] = {}
         """The lower bounds of the partition when each open read of a log began."""
-        self._looks: dict[int, bool] = {}
-        """The open gauge reads and purges, and whether nothing else has happened since."""
-        self._shrinks = False
+        self._closed = NEVER
+        """The index at which a request was first refused since the broker is closed."""
+        self._has_shrunk = False
         """Whether a shrink of the in-sync sets has begun."""
-        self._purged = False
-        """Whether only gauge reads have happened since a purge of the lists."""
+        self._shrinks: dict[int, int] = {}
+        """The least time that each open shrink can have read."""
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
         """Judge the begin of a call, or the answer to a request."""
         self._clock.at(op.time_ns)
         self._broker.time_passes()
         value = op.value
-        self._looks = dict.fromkeys(self._looks, False)
+        is_look = isinstance(value, NumDelayed | NumKeys | Watched | PurgeCompleted)
+        self._gauges.happens(op.index, is_look=is_look, quiet=not self._waiting.calls)
         if isinstance(value, ProduceResponse | FetchResponse):
-            self._purged = False
             return self._answered(value, op.index) or self._waiting.judge(op.index)
         match value:
             case AppendRecords() | FetchMessages():
@@ -98,9 +106,12 @@ class ReplicationHistoryJudge:
                 partition = self._broker.partition(value.partition)
                 partition.control_begins(value, op.index, self._clock.least)
             case MaybeShrinkInSync():
-                self._shrinks = True
+                self._has_shrunk = True
+                self._shrinks[op.index] = self._clock.least
                 self._broker.shrink_begins()
             case Tick(to_ms=to_ms):
+                if not self._waiting.calls:
+                    self._fetches.nobody_answers()
                 self._clock.ticking(to_ms)
                 self._broker.time_passes()
             case AdvanceClock():
@@ -108,8 +119,7 @@ class ReplicationHistoryJudge:
             case ReadLog(partition=name):
                 self._read[op.index] = self._broker.partition(name).seen
             case _:
-                self._looks[op.index] = not self._waiting.calls
-        self._purged = self._purged and op.index in self._looks
+                pass
         self._waiting.call_begins(op.index)
         return self._waiting.judge(op.index)
 
@@ -126,17 +136,27 @@ class ReplicationHistoryJudge:
         violation: Violation | None = None
         match value:
             case AppendRecords() | FetchMessages():
-                self._return(self._broker.requests[value.request], op.index)
+                request = self._broker.requests[value.request]
+                violation = self._open_again(value, asked.index)
+                violation = violation or self._return(request, op.index)
             case BecomeLeader() | BecomeFollower() | StopReplica() | TruncateAsFollower():
                 self._tests(ReplicationClause.KEEPS_TO_ITS_DOMAIN)
                 partition = self._broker.partition(value.partition)
-                violation = partition.control_ends(value, asked.index, op.index)
+                now_ms = self._clock.high
+                violation = partition.control_ends(value, asked.index, op.index, now_ms)
+                if partition.leads or partition.lost_track:
+                    partition.not_led_since_ms = NEVER
+                else:
+                    partition.not_led_since_ms = min(partition.not_led_since_ms, now_ms)
                 if isinstance(value, StopReplica | TruncateAsFollower):
                     self._fetches.forget(value.partition)
-                if not partition.leads and not partition.lost_track:
-                    self._waiting.loses(partition, asked.index, op.index)
+                # Kafka tries nobody after an election that raises no watermark (finding 30).
+                tries = not partition.leads or not self._broker.as_kafka
+                if tries and not partition.lost_track:
+                    self._waiting.loses(value.partition, asked.index, op.index)
             case MaybeShrinkInSync():
                 self._broker.shrink_ends(op.index)
+                self._broker.has_shrunk(asked.index, op.index, self._shrinks.pop(asked.index))
             case Tick(to_ms=to_ms):
                 self._clock.ticked(to_ms)
             case AdvanceClock():
@@ -148,8 +168,8 @@ class ReplicationHistoryJudge:
                 seen = self._read.pop(asked.index)
                 violation = self._fetches.judge_log(name, answer, seen, asked.index)
             case _:
-                violation = self._judge_look(asked, answer)
-        self._waiting.call_ends(asked.index)
+                violation = self._gauges.judge(asked, answer, self._expired_ms)
+        self._call_ends(asked.index)
         return violation or self._waiting.judge(op.index)
 
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
@@ -163,6 +183,8 @@ class ReplicationHistoryJudge:
             case AppendRecords() | FetchMessages():
                 self._refuse(self._broker.requests[value.request], op.index)
                 violation = self._refused_within(value) if outside else None
+                if op.error == CLOSED:
+                    self._closed = min(self._closed, op.index)
             case BecomeLeader() | BecomeFollower() | StopReplica() | TruncateAsFollower():
                 self._tests(ReplicationClause.KEEPS_TO_ITS_DOMAIN)
                 partition = self._broker.partition(value.partition)
@@ -170,10 +192,13 @@ class ReplicationHistoryJudge:
                 violation = found if outside else None
             case MaybeShrinkInSync():
                 self._broker.shrink_ends(op.index)
-            case _:
-                self._looks.pop(asked.index, None)
+                violation = _carried_out(asked.f) if outside else None
+            case ReadLog() | Tick() | AdvanceClock():
                 self._read.pop(asked.index, None)
-        self._waiting.call_ends(asked.index)
+            case _:
+                self._gauges.given_up(asked.index)
+                violation = _carried_out(asked.f) if outside else None
+        self._call_ends(asked.index)
         return violation or self._waiting.judge(op.index)
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
@@ -181,17 +206,14 @@ class ReplicationHistoryJudge:
         del op
         if isinstance(asked.value, AppendRecords | FetchMessages):
             self._broker.requests[asked.value.request].expires_low = -NEVER
-        self._looks.pop(asked.index, None)
+        self._gauges.given_up(asked.index)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """Judge the end of the history; if it is quiescent, expired requests are answered."""
         del index
         if end is None or not end.quiet:
             return None
-        by_ms, lateness_ms = self._expired_ms, self._broker.config.lateness_ms
-        if isinstance(lateness_ms, int) and isinstance(self._clock, MonotonicClock):
-            by_ms = max(by_ms, self._clock.low - lateness_ms)
-        return self._waiting.judge_end(by_ms=by_ms)
+        return self._waiting.judge_end(by_ms=max(self._expired_ms, self._owed_by()))
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return what was not judged."""
@@ -202,10 +224,14 @@ class ReplicationHistoryJudge:
                 f"the records of {left} answers were not compared with their logs, since nobody "
                 "has shown all that stands before them"
             )
-        if self._shrinks and not self._clock.judges_times:
+        if self._has_shrunk and not self._clock.judges_times:
             found.append("without a clock every shrink may drop any replica that lags")
-        if self._shrinks:
-            found.append("whether a shrink drops all replicas that lag was not judged")
+        if self._has_shrunk:
+            found.append(
+                "whether a shrink drops all replicas that lag was not judged"
+                if self._broker.as_kafka
+                else "a shrink was held to drop only those replicas that surely lagged"
+            )
         for name, partition in self._broker.partitions.items():
             if partition.lost_track:
                 found.append(
@@ -213,13 +239,25 @@ class ReplicationHistoryJudge:
                 )
         return tuple(found)
 
+    def _owed_by(self) -> int:
+        """Return the time up to which a broker that claims a lateness has expired what was due."""
+        lateness_ms = self._broker.config.lateness_ms
+        if isinstance(lateness_ms, int) and isinstance(self._clock, MonotonicClock):
+            return self._clock.low - lateness_ms
+        return -NEVER
+
     def _request(self, call: AppendRecords | FetchMessages, index: int) -> None:
         if call.request in self._broker.requests:
             raise MalformedError(f"names the request {call.request!r} again")
         if isinstance(call, AppendRecords):
-            self._produces.begins(call, index)
+            self._gauges.asked(self._produces.begins(call, index))
         else:
-            self._fetches.begins(call, index)
+            self._gauges.asked(self._fetches.begins(call, index))
+
+    def _call_ends(self, invoked: int) -> None:
+        self._waiting.call_ends(invoked)
+        if not self._waiting.calls:
+            self._gauges.is_quiet()
 
     def _answered(self, response: Response, index: int) -> Violation | None:
         request = self._broker.requests.get(response.request)
@@ -233,8 +271,14 @@ class ReplicationHistoryJudge:
             return _answered_wrongly(clause, response, "it was answered before")
         self._broker.is_over(request)
         request.ended = index if request.ended is None else request.ended
-        if self._advances or self._advanced > request.invoked:
-            self._left.append(request)
+        left = bool(self._advances) or self._advanced > request.invoked
+        self._gauges.answered(request, left=left)
+        if request.expires_high <= self._owed_by():
+            return ReplicationClause.ANSWERED_WHEN_IT_CAN_BE.broken(
+                f"{request.name} is answered within {self._broker.config.lateness_ms} ms",
+                f"{request.name}: answered at {self._clock.low} ms or later",
+                f"its time was over at {request.expires_high} ms at the latest",
+            )
         self._tests(ReplicationClause.ANSWER_IS_RIGHT)
         named = [answer.partition for answer in response.partitions]
         for violation in self._judge_answer(request, response, named):
@@ -264,17 +308,21 @@ class ReplicationHistoryJudge:
             for name in request.partitions:
                 yield self._fetches.catch_up(name)
 
-    def _return(self, request: Request, index: int) -> None:
+    def _return(self, request: Request, index: int) -> Violation | None:
         request.returned = index
         request.ended = index if request.ended is None else request.ended
         request.expires_high = self._clock.ceiling + request.timeout_ms
         if isinstance(request, Fetch):
             self._fetches.ends(request, index)
         if request not in self._broker.waiting:
-            return
+            return None
+        violation: Violation | None = None
         if isinstance(request, Fetch):
             request.at_once = request.at_once or self._fetches.has_to_be_refused(request)
+        elif isinstance(request, Produce):
+            violation = self._produces.waits(request)
         self._waiting.returns(request, index)
+        return violation
 
     def _refuse(self, request: Request, index: int) -> None:
         request.returned = request.ended = index
@@ -288,49 +336,28 @@ class ReplicationHistoryJudge:
         self._tests(ReplicationClause.KEEPS_TO_ITS_DOMAIN)
         named = call.entries if isinstance(call, AppendRecords) else call.partitions
         empty = isinstance(call, AppendRecords) and not all(entry.records for entry in call.entries)
-        if empty or names_twice(named):
+        return None if empty or names_twice(named) else _carried_out(call.request)
+
+    def _open_again(self, call: AppendRecords | FetchMessages, invoked: int) -> Violation | None:
+        """Judge whether a request was taken that began after one was refused as closed (5.6.1)."""
+        if self._closed == NEVER:
+            return None
+        self._tests(ReplicationClause.KEEPS_TO_ITS_DOMAIN)
+        if invoked < self._closed:
             return None
         return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
-            f"{call.request} is carried out",
-            f"{call.request} was refused as outside the domain",
-            "it lies within the domain",
-        )
-
-    def _judge_look(self, asked: HistoryOp[object], answer: object) -> Violation | None:
-        """Compare a gauge with the waiting requests, if nothing else was under way."""
-        if not self._looks.pop(asked.index):
-            return None
-        if not isinstance(answer, Gauge):
-            self._purged = True
-            return None
-        waiting = self._broker.waiting
-        sure = [request for request in waiting if not self._broker.may_have_expired(request)]
-        if isinstance(asked.value, NumDelayed):
-            if not isinstance(self._clock, VirtualClock):
-                # An unrecorded advance may be moving time-outs from list to list.
-                return None
-            clause = ReplicationClause.DELAYED_ARE_THE_WAITING
-            self._left = [left for left in self._left if left.expires_high > self._expired_ms]
-            least, most = len(sure), len(waiting) + len(self._left)
-        elif not self._purged:
-            return None
-        else:
-            clause = ReplicationClause.NOTHING_IS_KEPT
-            lists = (_watches(sure), _watches(waiting))
-            keys = isinstance(asked.value, NumKeys)
-            least, most = (len({*watches} if keys else watches) for watches in lists)
-        self._tests(clause)
-        if least <= answer.count <= most:
-            return None
-        return clause.broken(
-            f"{asked.f}: {least} to {most}",
-            f"{asked.f}: {answer.count}",
-            "so many requests wait, and nothing else was under way",
+            f"{call.request} is refused",
+            f"{call.request} was carried out",
+            "the broker was closed before",
         )
 
 
-def _watches(requests: Iterable[Request]) -> list[tuple[type[Request], str]]:
-    return [(type(request), name) for request in requests for name in request.partitions]
+def _carried_out(what: str) -> Violation:
+    return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
+        f"{what} is carried out",
+        f"{what} was refused as outside the domain",
+        "it lies within the domain",
+    )
 
 
 def _answered_wrongly(clause: ReplicationClause, response: Response, reason: str) -> Violation:

@@ -21,7 +21,7 @@ from wheelproof_spec.components.replication.component import (
     TruncateAsFollower,
 )
 from wheelproof_spec.components.replication.history.places import Places, wrong_place
-from wheelproof_spec.components.replication.history.reign import Reign
+from wheelproof_spec.components.replication.history.reign import FollowerFetch, Reign
 from wheelproof_spec.components.replication.history.requests import Batch, Request, Seen
 
 _NEVER = -1
@@ -44,6 +44,8 @@ class PartitionHistory:
         self.as_kafka = as_kafka
         self.segment_bytes = config.segment_bytes
         self.exists = self.leads = False
+        self.not_led_since_ms = NEVER
+        """The time by which it was not led any more; NEVER if it may be led."""
         self.epoch = -1
         self.reigns: list[Reign] = []
         self.lost_track = False
@@ -54,8 +56,10 @@ class PartitionHistory:
         self._disturbed = self._shrunk = _NEVER
         self._shrinks = 0
         self._shrinks_by_ms = -NEVER
-        self._fetches: dict[int, tuple[int, int, int]] = {}
-        """The followers' fetches under way: the follower, the offset, and the earliest time."""
+        self._fetches: dict[int, FollowerFetch] = {}
+        """The followers' fetches under way."""
+        self._fetched = _NEVER
+        """The index at which the last of them began."""
         self._met: set[int] = set()
         """The fetches that have overlapped another fetch."""
         self.places = Places(config.segment_bytes)
@@ -71,6 +75,11 @@ class PartitionHistory:
     def is_calm_since(self, index: int) -> bool:
         """Tell whether nothing has changed the leader, or the log, from `index` to now."""
         return not self.lost_track and not self._controls and self._disturbed < index
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether a call is under way that may change the leader, or the log."""
+        return bool(self._controls)
 
     @property
     def reign(self) -> Reign:
@@ -107,7 +116,9 @@ class PartitionHistory:
             return None
         return _outside(call, "it is carried out", "it was refused", "it lies within the domain")
 
-    def control_ends(self, call: Control, invoked: int, index: int) -> Violation | None:
+    def control_ends(
+        self, call: Control, invoked: int, index: int, now_ms: int
+    ) -> Violation | None:
         """Judge the return of the call: a violation if it surely lay outside the domain."""
         self._end_control(invoked, index)
         if self.lost_track:
@@ -119,6 +130,7 @@ class PartitionHistory:
             case BecomeLeader(leader_epoch=epoch):
                 self._end_reign(self.reigns[:-1], index)
                 self.exists, self.leads, self.epoch = True, True, epoch
+                self.reign.has_begun(now_ms)
                 self.reign.start = self.places.end_high
                 self._steps.clear()
                 self.raise_low()
@@ -150,11 +162,26 @@ class PartitionHistory:
         self._shrinks -= 1
         self._shrunk = index
 
+    def has_shrunk(self, invoked: int, index: int, by_ms: int) -> None:
+        """Record that a shrink was carried out that began at `invoked`, at `by_ms` or later.
+
+        Kafka asks the controller, and waits for the replica until that has answered.
+        """
+        alone = self.is_calm_since(invoked) and self._fetched < invoked
+        if alone and self.leads and not self.as_kafka:
+            before_ms = by_ms - self._config.replica_lag_time_max_ms
+            self.reign.has_shrunk(self.seen.end, before_ms, index)
+            self.raise_low()
+
     # Appends
 
     def append_begins(self, batch: Batch) -> None:
         """Record that a batch may be appended from now on."""
         self.places.expect(batch)
+        for reign in self._live():
+            for fetch in self._fetches.values():
+                # It may have asked from beyond the end, and may be within the log by now.
+                reign.may_note(fetch, self.low, self.places.end_high)
         self.raise_high()
 
     def refused(self, batch: Batch) -> Violation | None:
@@ -188,33 +215,45 @@ class PartitionHistory:
         self.raise_low()
         return violation
 
+    def has(self, batch: Batch) -> Violation | None:
+        """Record that a batch was surely appended since its request began, wherever."""
+        if batch.placed:
+            return None
+        base = self.places.surely_has(batch)
+        if base is None or batch.base is not None:
+            self.raise_low()
+            return None
+        batch.base = base
+        return self.place(batch)
+
     # Followers
 
-    def fetch_begins(self, replica: int, offset: int, index: int, now_ms: int) -> None:
-        """Record that a follower's fetch began, at `now_ms` or later: it tells its log's end."""
+    def fetch_begins(self, fetch: FollowerFetch, index: int) -> None:
+        """Record that a follower's fetch began: it tells its log's end."""
         if self._fetches:
             self._met |= {*self._fetches, index}
-        self._fetches[index] = (replica, offset, now_ms)
+        self._fetches[index], self._fetched = fetch, index
         for reign in self._live():
-            reign.fetch_begins(replica, offset, self.low)
+            reign.fetch_begins(fetch, self.seen.end)
+            reign.may_note(fetch, self.low, self.places.end_high)
         self.raise_high()
 
-    def fetch_ends(self, invoked: int, index: int, *, noted: bool) -> None:
+    def fetch_ends(self, invoked: int, index: int, now_ms: int, *, noted: bool) -> None:
         """Record that the follower's fetch ended; it was `noted` unless it was refused."""
-        replica, offset, began_ms = self._fetches.pop(invoked)
+        fetch = self._fetches.pop(invoked)
         # While Kafka asks the controller about one replica, it asks about no other replica.
         met = self.as_kafka and invoked in self._met
         self._met.discard(invoked)
         for reign in self._live():
-            reign.fetch_ends(replica)
+            reign.fetch_ends(fetch, now_ms)
         if not noted or not self.leads or not self.is_calm_since(invoked):
             return
-        self.places.reaches(offset)
-        if offset >= self.places.end_high:
-            self.reign.was_caught_up(replica, began_ms)
+        self.places.reaches(fetch.offset)
+        if fetch.offset >= self.places.end_high:
+            self.reign.was_caught_up(fetch)
         stays = not self._shrinks and self._shrunk < invoked and not met
         high = self.high if stays else self.places.end_high + 1
-        self.reign.fetch_was_noted(replica, offset, high, index)
+        self.reign.fetch_was_noted(fetch, high, index)
         self.raise_low()
 
     # Bounds
@@ -268,8 +307,10 @@ class PartitionHistory:
         reign = Reign(call.leader_epoch, index, followers, in_sync, least, now_ms)
         if self.leads:
             reign.follows(self.reign)
-        for replica, offset, _ in self._fetches.values():
-            reign.fetch_begins(replica, offset, self.low)
+        reign.start_low = self.seen.end
+        for fetch in self._fetches.values():
+            reign.fetch_begins(fetch, self.seen.end)
+            reign.may_note(fetch, self.low, self.places.end_high)
         if self._shrinks:
             reign.shrinks(self._shrinks_by_ms - self._config.replica_lag_time_max_ms)
         reign.number = len(self.reigns)

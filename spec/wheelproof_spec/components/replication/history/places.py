@@ -30,6 +30,9 @@ class Places:
         self._taken: dict[int, Batch] = {}
         """The batch of each record beyond a gap."""
         self._ahead_records = 0
+        self._sure: dict[Batch, None] = {}
+        """The batches that are in the log, nobody knows where."""
+        self._sure_records = 0
         self.unsure_from = NEVER
         """The offset from which on the begins of segments are unknown: a segment that begins where
         the log is truncated stays, and the batch that began it may be unknown."""
@@ -72,9 +75,28 @@ class Places:
 
     def forget(self, batch: Batch) -> None:
         """Record that a batch will not be appended any more, or that its place is known."""
+        if batch in self._sure:
+            del self._sure[batch]
+            self._sure_records -= len(batch.records)
         if batch in self.unplaced:
             del self.unplaced[batch]
             self._unplaced_records -= len(batch.records)
+
+    def surely_has(self, batch: Batch) -> int | None:
+        """Record that a batch is in the log; return its base if nothing else can be there."""
+        if not self._taken and len(self.unplaced) == 1 and batch in self.unplaced:
+            return self.log.end
+        if batch not in self._sure:
+            self._sure[batch] = None
+            self._sure_records += len(batch.records)
+        self.reaches(self.log.end + len(self._taken) + self._sure_records)
+        return None
+
+    def stands(self, batch: Batch, offset: int) -> bool:
+        """Tell whether the record at an offset, which was put there with a batch, still stands."""
+        if offset < self.log.end:
+            return self._batches[offset] is batch
+        return self._taken.get(offset) is batch
 
     def put(self, batch: Batch) -> Violation | None:
         """Put a batch at its place, then the batches that follow it; return a violation, if any."""
@@ -108,6 +130,8 @@ class Places:
                 self.forget(batch)
             self.log.truncate(offset)
             del self._batches[offset:]
+        self._sure.clear()
+        self._sure_records = 0
         for base in [base for base in self._ahead if base >= offset]:
             self._ahead_records -= len(self._ahead.pop(base).records)
         for batch in self._ahead.values():

@@ -60,6 +60,48 @@ class Produces:
             batch.refused = True
             self._broker.partition(name).refused(batch)
 
+    def waits(self, request: Produce) -> Violation | None:
+        """Record that a request was not answered by its call: it appended, or had to be refused.
+
+        An error alone is no reason to wait, so a partition in error is one of several, or the
+        request has to be answered at once.
+        """
+        refused = [batch for batch in request.batches.values() if self._has_to_be_refused(batch)]
+        request.at_once = request.at_once or len(refused) == len(request.batches)
+        for batch in refused:
+            batch.refused = True
+            violation = self._broker.partition(batch.partition).refused(batch)
+            if violation is not None:
+                return violation
+        return None
+
+    def has_appended(self, request: Produce) -> Violation | None:
+        """Record that a request waits though every call is over that could answer it at once."""
+        for batch in request.batches.values():
+            partition = self._broker.partition(batch.partition)
+            if batch.refused or not partition.leads or not partition.is_calm_since(request.invoked):
+                continue
+            # One of several may be in error, and the others are waited for.
+            if len(request.batches) > 1 and partition.reign.may_be_short(request.invoked):
+                continue
+            violation = partition.has(batch)
+            if violation is not None:
+                return violation
+        return None
+
+    def _has_to_be_refused(self, batch: Batch) -> bool:
+        """Tell whether nothing can have been appended at any moment since the request began."""
+        partition, request = self._broker.partition(batch.partition), batch.request
+        assert isinstance(request, Produce)
+        if batch.refused:
+            return True
+        if not partition.is_calm_since(request.invoked):
+            return False
+        if not partition.leads:
+            return True
+        enough = partition.reign.may_have_been_enough(request.invoked)
+        return request.awaits_replicas and not enough
+
     def answer(self, request: Produce, response: ProduceResponse) -> Iterator[Violation | None]:
         """Yield what is wrong with the answer, if anything."""
         errors = {answer.error for answer in response.partitions}
@@ -93,7 +135,7 @@ class Produces:
         if batch.base is not None:
             observed = f"{answer.error}, nothing was appended"
             return wrong_answer(
-                request.name, f"{batch} are acknowledged", observed, "they were read"
+                request.name, f"{batch} are in the log", observed, "they were read, or waited for"
             )
         right = self._may_be_refused(request, batch, answer.error, partition)
         batch.refused = True
@@ -166,13 +208,17 @@ class Produces:
         else:
             is_possible = error in {*_ACKNOWLEDGED, *_GIVEN_UP, ErrorCode.REQUEST_TIMED_OUT}
         if not partition.is_calm_since(request.invoked):
-            return is_possible
+            # Its time was over later than the leadership, so that was found before.
+            told_late = partition.not_led_since_ms < request.expires_low
+            is_loss = told_late and not partition.is_disturbed
+            return is_possible and not (error is ErrorCode.REQUEST_TIMED_OUT and is_loss)
         if not partition.leads or error in _GIVEN_UP:
             return False
         reign = partition.reign
         if error is ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND:
             is_possible = is_possible and reign.may_be_short(request.invoked)
-        return is_possible and (reign.may_be_enough() or not request.awaits_replicas)
+        enough = reign.may_have_been_enough(request.invoked) or not request.awaits_replicas
+        return is_possible and enough
 
     def _acknowledged_late(
         self, request: Produce, batch: Batch, error: ErrorCode, partition: PartitionHistory

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.replication.component import ReplicationClause
+from wheelproof_spec.components.replication.component import PartitionName, ReplicationClause
 from wheelproof_spec.components.replication.history.broker import BrokerHistory
 from wheelproof_spec.components.replication.history.partition import PartitionHistory, Step
+from wheelproof_spec.components.replication.history.produces import Produces
 from wheelproof_spec.components.replication.history.requests import Fetch, Produce, Request, Seen
 
 ItemT = TypeVar("ItemT")
@@ -77,11 +78,16 @@ class _Rise:
 
 @dataclass(frozen=True, slots=True)
 class _Loss:
-    """The end of leadership of a partition, by a call that began at index `invoked`."""
+    """The end of leadership of a partition, by a call that began at index `invoked`.
+
+    If the broker leads again, in epoch `led_in`, the loss is that of who names an older one.
+    """
 
     partition: PartitionHistory
+    name: PartitionName
     invoked: int
     at_ms: int
+    led_in: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +101,10 @@ class _Return:
 class Waiting:
     """The requests that wait, and the calls that may answer them."""
 
-    def __init__(self, broker: BrokerHistory) -> None:
+    def __init__(self, broker: BrokerHistory, produces: Produces) -> None:
         """Judge the requests of a broker."""
         self._broker = broker
+        self._produces = produces
         self._grace: Grace[_Rise | _Loss | _Return] = Grace()
         self._known: dict[PartitionHistory, tuple[Seen, int]] = {}
 
@@ -118,22 +125,31 @@ class Waiting:
         """Record that the call of a request returned and the request was not answered."""
         self._grace.push(index, _Return(request, self._broker.clock.high))
 
-    def loses(self, partition: PartitionHistory, invoked: int, index: int) -> None:
-        """Record that a call returned after which the broker does not lead a partition."""
-        self._grace.push(index, _Loss(partition, invoked, self._broker.clock.high))
+    def loses(self, name: PartitionName, invoked: int, index: int) -> None:
+        """Record that a call returned after which a partition is not led as before."""
+        partition = self._broker.partition(name)
+        led_in = partition.epoch if partition.leads else None
+        loss = _Loss(partition, name, invoked, self._broker.clock.high, led_in)
+        self._grace.push(index, loss)
 
     def judge(self, index: int) -> Violation | None:
         """Judge after each event, at its index."""
-        for partition in self._broker.take_touched():
-            reached = partition.seen, partition.log.end
-            if self._known.get(partition) != reached:
-                self._known[partition] = reached
-                step = Step(reached[0], self._broker.clock.high)
-                self._grace.push(index, _Rise(partition, step))
-        for item in self._grace.passed(index):
-            for request in self._let_go(item):
-                return _not_answered(request, "all calls that could answer it are over")
-        return None
+        while True:
+            for partition in self._broker.take_touched():
+                reached = partition.seen, partition.log.end
+                if self._known.get(partition) != reached:
+                    self._known[partition] = reached
+                    step = Step(reached[0], self._broker.clock.high)
+                    self._grace.push(index, _Rise(partition, step))
+            for item in self._grace.passed(index):
+                for request in self._let_go(item):
+                    return _not_answered(request, "all calls that could answer it are over")
+                if isinstance(item, _Return) and item.request in self._broker.waiting:
+                    violation = self._waits(item.request)
+                    if violation is not None:
+                        return violation
+            if not self._broker.is_touched:
+                return None
 
     def judge_end(self, *, by_ms: int) -> Violation | None:
         """Judge the waiting requests of a quiescent history: those due by `by_ms` have expired."""
@@ -143,6 +159,10 @@ class Waiting:
                 reason = f"its time was over at {request.expires_high} ms at the latest"
                 return _not_answered(request, reason)
         return None
+
+    def _waits(self, request: Request) -> Violation | None:
+        """Learn from a request that waits: a produce has appended."""
+        return self._produces.has_appended(request) if isinstance(request, Produce) else None
 
     def _let_go(self, item: _Rise | _Loss | _Return) -> Iterator[Request]:
         """Yield the requests that should have been answered because of the item, and were not."""
@@ -165,11 +185,20 @@ class Waiting:
                 yield request
 
     def _was_lost(self, request: Request, loss: _Loss) -> bool:
-        """Tell whether a request had to get the answer that this broker does not lead any more."""
-        watched = request.returned is not None and request.returned < loss.invoked
-        # With several partitions it is unknown to which the request appended.
-        alone = isinstance(request, Fetch) or len(request.partitions) == 1
-        return watched and alone and loss.at_ms < request.expires_low
+        """Tell whether a request had to be told that the leader is another, or in a new epoch."""
+        if request.returned is None or request.returned > loss.invoked:
+            return False
+        if loss.led_in is not None:
+            lost = isinstance(request, Fetch) and any(
+                asked.partition == loss.name
+                and asked.current_leader_epoch is not None
+                and asked.current_leader_epoch < loss.led_in
+                for asked in request.call.partitions
+            )
+        else:
+            # With several partitions it is unknown to which the request appended.
+            lost = isinstance(request, Fetch) or len(request.partitions) == 1
+        return lost and loss.at_ms < request.expires_low
 
     def _has_enough(self, request: Request) -> bool:
         if request.at_once:
