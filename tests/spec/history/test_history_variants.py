@@ -76,8 +76,9 @@ def test_a_history_that_is_too_long_to_be_searched_keeps_its_verdict(component: 
             checker.feed(op)
         checker.feed(history.end)
         by_itself = checker.finish().violation
-        assert (long and long.rule) == (by_itself and by_itself.rule), f"{component} {seed}"
-        assert short is not None or long is None, f"{component} {seed}"
+        # A judge may search the stretches of a long history: then it finds what the search finds.
+        at_least, at_most = by_itself and by_itself.rule, short and short.rule
+        assert (long and long.rule) in {at_least, at_least or at_most}, f"{component} {seed}"
         found["right" if short is None else "by the search" if long is None else "wrong"] += 1
     assert found["wrong"] > found["by the search"]
     assert min(found["right"], found["wrong"]) > len(_SEEDS) // 10

@@ -90,7 +90,9 @@ class Allocated:
 class Deallocate(Call):
     """A buffer is given back (standard 3.7)."""
 
-    buffer: Annotated[Name, About("the buffer")]
+    buffer: Annotated[
+        Name, About("the buffer; whoever got it last means that loan, and no older one")
+    ]
     size: Annotated[Count | Absent, RECORDED, About("the size that is given back, in bytes")] = (
         ABSENT
     )

@@ -1,21 +1,20 @@
 """The sequential specification of a buffer pool: a ledger and a queue, and effects with guards.
 
-`LedgerPool` is the one place that says what the operations of a pool mean. Each effect is a method;
-where an outcome may be wrong, a guard names the clause that it breaks. FifoAllocator.tla has the
-same effects: LendAtOnce is `ask` and `lend`, Enqueue is `ask` and `enqueue`, LendToTheFirst is
-`lend`, Leave is `leave`, GiveBack is `give_back`, and Close is `close`. It has two uses:
+`LedgerPool` says what the operations of a pool mean, one effect after the other. Each effect is a
+method; where an outcome may be wrong, a guard names the clause that it breaks. FifoAllocator.tla
+has the same effects: LendAtOnce is `ask` and `lend`, Enqueue is `ask` and `enqueue`, LendToTheFirst
+is `lend`, Leave is `leave`, GiveBack is `give_back`, and Close is `close`.
 
-- `oracle` judges driven cases. It makes all effects of a call before the next call, in the
-  order that the observation shows. Then no thread can continue, and whoever waits needs a reason.
-- `history.search` looks for a linearization of calls that overlap: there the effects of the calls
-  take turns.
+`oracle` judges driven cases by it. It makes all effects of a call before the next call, in the
+order that the observation shows. Then no thread can continue, and whoever waits needs a reason. A
+recorded history does not show when a call takes effect: `history.states` has its steps.
 
 The ledger has no free list, and no memory that a waiting thread has gathered: all memory that is
 not lent is available to the first call in the queue.
 """
 
-from collections.abc import Hashable, Mapping
-from typing import NamedTuple, Self
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -46,7 +45,6 @@ class Request(NamedTuple):
 class LedgerPool:
     """A pool on which every effect is instantaneous. The clock moves only by `move_clock`."""
 
-    # The search for a linearization makes many copies, and slots make these quick.
     __slots__ = ("_barging", "_closed", "_config", "_lent", "_now_ms", "_requests", "_tally")
 
     def __init__(self, config: PoolConfig, profile: str, tally: Tally | None = None) -> None:
@@ -63,21 +61,6 @@ class LedgerPool:
         """The allocations that have not ended, the longest-waiting first."""
         self._lent: dict[CallId, int] = {}
         """The size of each buffer that is on loan, in bytes."""
-
-    def copy(self) -> Self:
-        """Return a pool in the same state."""
-        other = object.__new__(type(self))
-        other._config, other._barging, other._tally = self._config, self._barging, self._tally
-        other._now_ms, other._closed = self._now_ms, self._closed
-        other._requests, other._lent = self._requests.copy(), self._lent.copy()
-        return other
-
-    def key(self) -> Hashable:
-        """Return what two pools have in common if no effect can tell them apart."""
-        requests = self._requests.items()
-        unordered = self._tally.skips(PoolClause.LONGEST_WAITING_FIRST)
-        queue = frozenset(requests) if unordered else tuple(requests)
-        return self._now_ms, self._closed, frozenset(self._lent.items()), queue
 
     def __str__(self) -> str:
         lent = ", ".join(f"{buffer} of {size} bytes" for buffer, size in sorted(self._lent.items()))

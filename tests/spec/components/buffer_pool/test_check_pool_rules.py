@@ -55,9 +55,18 @@ _RIGHT: dict[str, Sequence[Lines]] = {
         lend("y", 4, process="c"),
     ),
     "the look overlaps a return": (lend("x", 4), available(6, give_back("x")), available(10)),
-    "who is about to ask may wait already": (ask(4), queued(1), queued(0)),
-    "who waited when the look began counts": (queued(1, lend("x", 4)), queued(0)),
-    "nobody knows whether it still waits": (ask(4), _LOST, queued(1), queued(0)),
+    "who is about to ask may wait already": (lend("x", 9), ask(4), queued(1), queued(0)),
+    "who waited when the look began counts": (
+        lend("y", 9),
+        ask(4),
+        queued(
+            1,
+            give_back("y", process="b"),
+            end("a", "allocate", Allocated(buffer="x", size=4)),
+        ),
+        queued(0),
+    ),
+    "nobody knows whether it still waits": (lend("x", 9), ask(4), _LOST, queued(1), queued(0)),
     "interrupted while it waits": (
         ask(4),
         interrupt("a"),
@@ -80,8 +89,9 @@ _RIGHT: dict[str, Sequence[Lines]] = {
         _END_RETURN,
     ),
     "exhausted behind somebody who is interrupted": (
+        lend("y", 9),
         refuse_buffer(
-            2,
+            1,
             "Exhausted",
             interrupt("b"),
             refuse_buffer(2, "Interrupted", process="b"),

@@ -1,11 +1,12 @@
 """The ledger of a pool and the effects of its operations, one at a time and in turns."""
 
+from copy import deepcopy
+
 import pytest
 
 from support.agreement.small_histories import History, Line, history_of
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.history.judging import WholeHistory
-from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.buffer_pool.component import (
     KAFKA,
@@ -24,8 +25,8 @@ from wheelproof_spec.components.buffer_pool.model import LedgerPool, Request
 _CONFIG = PoolConfig(total_memory=10, poolable_size=4)
 
 
-def _pool(profile: str = LONGEST_WAITING_FIRST, tally: Tally | None = None) -> LedgerPool:
-    return LedgerPool(_CONFIG, profile, tally)
+def _pool(profile: str = LONGEST_WAITING_FIRST) -> LedgerPool:
+    return LedgerPool(_CONFIG, profile)
 
 
 def _lent(pool: LedgerPool, call: str, size: int) -> LedgerPool:
@@ -45,7 +46,7 @@ def test_what_is_lent_comes_back_once() -> None:
 def test_no_more_is_lent_than_there_is() -> None:
     pool = _lent(_pool(), "a", 7)
     pool.ask("b", Request(4))
-    violation = pool.copy().lend("b", "b")
+    violation = deepcopy(pool).lend("b", "b")
     assert violation is not None
     assert violation.rule is PoolClause.NO_MORE_THAN_TOTAL
     assert pool.give_back("a")
@@ -68,7 +69,7 @@ def test_who_may_overtake(profile: str, waits: bool, size: int) -> None:
 def test_a_newcomer_waits_only_behind_others_or_for_what_is_not_there() -> None:
     pool = _lent(_pool(), "a", 7)
     pool.ask("b", Request(3))
-    violation = pool.copy().enqueue("b")
+    violation = deepcopy(pool).enqueue("b")
     assert violation is not None
     assert violation.rule is PoolClause.NO_LOST_WAKE_UP
     assert pool.lend("b", "b") is None
@@ -92,11 +93,11 @@ def test_nobody_waits_for_a_closed_pool() -> None:
 def test_an_end_needs_a_reason_and_a_guard_changes_nothing() -> None:
     pool = _lent(_pool(), "a", 7)
     pool.ask("b", Request(4, deadline_ms=5, waits=True))
-    before = pool.key()
+    before = dict(pool.requests), dict(pool.lent)
     for outcome in PoolOutcome:
         wrong = pool.forbids_end("b", outcome)
         assert (wrong is None) is (outcome is PoolOutcome.BUFFER)
-    assert pool.key() == before
+    assert (dict(pool.requests), dict(pool.lent)) == before
     pool.interrupt("b")
     assert pool.forbids_end("b", PoolOutcome.INTERRUPTED) is None
     pool.move_clock(5)
@@ -118,28 +119,6 @@ def test_a_call_with_a_name_that_an_earlier_one_had_is_another_call() -> None:
     pool.ask("a", Request(1))
     for outcome in (PoolOutcome.OUT_OF_MEMORY, PoolOutcome.INTERRUPTED):
         assert pool.forbids_end("a", outcome) is not None
-
-
-def test_a_copy_goes_its_own_way() -> None:
-    pool = _lent(_pool(), "a", 7)
-    pool.ask("b", Request(4))
-    copy = pool.copy()
-    assert copy.key() == pool.key()
-    assert copy.give_back("a")
-    assert copy.lend("b", "b") is None
-    assert (dict(pool.lent), list(pool.requests)) == ({"a": 7}, ["b"])
-    assert copy.key() != pool.key()
-
-
-def test_the_order_of_asking_makes_a_difference_only_if_it_is_judged() -> None:
-    for limits, equal in (((), False), ((PoolClause.LONGEST_WAITING_FIRST,), True)):
-        keys: list[object] = []
-        for calls in ("ab", "ba"):
-            pool = _pool(tally=Tally(limits=limits))
-            for call in calls:
-                pool.ask(call, Request(1))
-            keys.append(pool.key())
-        assert (keys[0] == keys[1]) is equal
 
 
 def _allocate(process: str, buffer: str, size: int) -> list[Line]:

@@ -14,6 +14,7 @@ from wheelproof_spec.components.buffer_pool.component import (
 )
 from wheelproof_spec.components.buffer_pool.history.judge import PoolHistoryJudge
 from wheelproof_spec.components.buffer_pool.history.search import search
+from wheelproof_spec.components.buffer_pool.history.stretches import StretchJudge
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
@@ -21,7 +22,8 @@ def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> History
     clock = clock_of(header, KAFKA)
     real = clock if isinstance(clock, MonotonicClock) else None
     in_turn = profile == LONGEST_WAITING_FIRST
-    return PoolHistoryJudge(header.config, real, tally, in_turn=in_turn)
+    judge = PoolHistoryJudge(header.config, real, tally, in_turn=in_turn)
+    return judge if tally.skipped else StretchJudge(judge, header, profile)
 
 
 RECORDED = RecordedComponent(

@@ -10,7 +10,6 @@ refusal for exhausted memory needs a moment at which memory was exhausted, or ot
 from collections import Counter
 
 from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory
-from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.history.clock import NEVER, MonotonicClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
@@ -24,13 +23,18 @@ from wheelproof_spec.components.buffer_pool.component import (
     Queued,
     WaitingThreads,
 )
-from wheelproof_spec.components.buffer_pool.history.ledger import BusyPeriod, Ledger, Loan, Request
+from wheelproof_spec.components.buffer_pool.history.ledger import (
+    CLOSED,
+    EXHAUSTED,
+    INTERRUPTED,
+    TOO_LARGE,
+    BusyPeriod,
+    Ledger,
+    Request,
+    is_in_domain,
+)
+from wheelproof_spec.components.buffer_pool.history.loans import Loans
 from wheelproof_spec.components.buffer_pool.history.queue import WaitingQueue
-
-CLOSED = "Closed"
-EXHAUSTED = "Exhausted"
-TOO_LARGE = "IllegalArgument"
-INTERRUPTED = "Interrupted"
 
 
 class PoolHistoryJudge:
@@ -49,10 +53,10 @@ class PoolHistoryJudge:
         self._clock = clock
         self._total = config.total_memory
         self._ledger = Ledger(config.total_memory)
-        self._loans: dict[str, Loan] = {}
-        self._returns: dict[int, Loan | None] = {}
+        self._loans = Loans(self._ledger, tally)
         self._requests: dict[int, Request] = {}
-        self._closing: int | None = None
+        self._closes = 0
+        """The calls of close that have begun, and have not been refused."""
         self._closed: int | None = None
         self._busy = BusyPeriod()
         self._undecided = 0
@@ -61,10 +65,6 @@ class PoolHistoryJudge:
         self._in_turn = in_turn
         self._interrupts: Counter[str] = Counter()
         """The interruptions of each process that no call has reported yet."""
-        self._lost: dict[int, int] = {}
-        """The sizes of the allocations whose outcome is unknown."""
-        self._strange: dict[str, set[int]] = {}
-        """Buffers that were taken back without a known loan, and the calls that may own them."""
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
         """Record that a call began."""
@@ -72,15 +72,15 @@ class PoolHistoryJudge:
         if isinstance(value, Allocate):
             self._request(op, value)
         elif isinstance(value, Deallocate):
-            self._begin_return(op.index, value)
+            self._loans.begins_to_return(op.index, value)
         elif isinstance(value, AvailableMemory):
             self._ledger.look(op.index)
         elif isinstance(value, Queued):
             self._queue.look(op.index)
         elif isinstance(value, Interrupt):
             self._interrupts[value.name] += 1
-        elif isinstance(value, Close) and self._closing is None:
-            self._closing = op.index
+        elif isinstance(value, Close):
+            self._closes += 1
         return None
 
     def ended(self, op: HistoryOp[object]) -> Violation | None:
@@ -93,13 +93,13 @@ class PoolHistoryJudge:
         value, answer = asked.value, op.value
         if isinstance(value, Allocate):
             assert isinstance(answer, Allocated)
-            self._answered(asked.index)
-            wrong = self._lend(asked.index, value, answer)
+            wrong = self._lend(asked, value, answer)
+            self._loans.answered(asked.index)
             left = self._total - self._ledger.certain
             overtaken = self._queue.granted(asked.index, op.index, left)
-            return wrong or overtaken or self._judge_strange()
+            return wrong or overtaken or self._loans.judge_strange()
         if isinstance(value, Deallocate):
-            return self._end_return(asked.index, value)
+            return self._loans.returned(asked.index, value)
         if isinstance(answer, Memory):
             return self._judge_look(asked.index, answer.size)
         if isinstance(answer, WaitingThreads):
@@ -113,13 +113,17 @@ class PoolHistoryJudge:
         value = asked.value
         if isinstance(value, Allocate):
             request = self._requests.pop(asked.index)
-            self._ledger.change(0, -value.size)
+            self._ledger.change(0, -request.size)
             overtaken = self._queue.refused(asked.index)
-            wrong = self._judge_refusal(request, op)
-            self._answered(asked.index)
-            return wrong or overtaken or self._judge_strange()
+            wrong = self._judge_refusal(request, value, op)
+            self._loans.answered(asked.index)
+            return wrong or overtaken or self._loans.judge_strange()
         if isinstance(value, Deallocate):
-            return self._refuse_return(asked.index, value)
+            return self._loans.refused(asked, value)
+        if isinstance(value, Close):
+            self._closes -= 1
+        if isinstance(value, Interrupt):
+            self._interrupts[value.name] -= 1
         self._forget_look(asked.index)
         return None
 
@@ -128,7 +132,6 @@ class PoolHistoryJudge:
         del op
         request = self._requests.pop(asked.index, None)
         if request is not None:
-            self._lost[asked.index] = request.size
             self._granted(request)
             self._queue.ends(asked.index)
         self._forget_look(asked.index)
@@ -137,7 +140,7 @@ class PoolHistoryJudge:
         """End the history; every loan may still be out."""
         del end, index
         # An answer with its own violation may have excluded the last call that may own a buffer.
-        return self._judge_strange()
+        return self._loans.judge_strange()
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return notes on what was not judged."""
@@ -164,15 +167,23 @@ class PoolHistoryJudge:
             clock.at(op.time_ns)
             until = clock.least + value.max_time_to_block_ms
         alone = not self._requests
-        mine = Request(op.index, value.size, ledger.certain, ledger.possible, until, alone)
+        size = value.size if is_in_domain(value, self._total) else 0
+        mine = Request(op.index, size, ledger.certain, ledger.possible, until, alone)
         for other in self._requests.values():
             other.alone = False
         self._requests[op.index] = mine
-        self._queue.asks(op.index, value.size)
-        ledger.change(0, value.size)
+        self._loans.asks(op.index, size)
+        # What is 0 bytes, or can never be lent, does not wait.
+        if size:
+            self._queue.asks(op.index, size)
+        ledger.change(0, size)
 
     def _granted(self, request: Request) -> None:
         """Record that a request got memory; all other open requests may have waited behind it."""
+        if not request.size:
+            # Nobody waits behind 0 bytes.
+            self._end_busy_period()
+            return
         certain = self._ledger.certain
         for other in self._requests.values():
             other.met_grant = True
@@ -192,16 +203,14 @@ class PoolHistoryJudge:
             return False
         return bool(busy.refused)
 
-    def _lend(self, call: int, value: Allocate, answer: Allocated) -> Violation | None:
-        ledger = self._ledger
+    def _lend(
+        self, asked: HistoryOp[object], value: Allocate, answer: Allocated
+    ) -> Violation | None:
+        ledger, call = self._ledger, asked.index
         request = self._requests.pop(call)
-        holder = self._loans.get(answer.buffer)
-        is_lent = holder is not None and not holder.returning
-        wrong = self._wrongly_lent(value, answer, is_lent=is_lent)
-        if holder is not None and is_lent:
-            ledger.change(-holder.certain, 0)
-        loan = self._loans[answer.buffer] = Loan(value.size, odd=wrong is not None)
-        ledger.change(loan.certain, max(answer.size - value.size, 0))
+        wrong = self._wrongly_lent(call, value, answer)
+        ledger.change(0, max(answer.size, value.size) - request.size)
+        self._loans.lent(asked, value.size, answer.buffer, odd=wrong is not None)
         self._granted(request)
         if wrong is not None:
             return wrong
@@ -213,6 +222,13 @@ class PoolHistoryJudge:
                 f"{answer.buffer!r} of {value.size} bytes was lent though only "
                 f"{self._total - ledger.certain + value.size} bytes can have been left",
             )
+        if not is_in_domain(value, self._total):
+            self._tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
+            return PoolClause.KEEPS_TO_ITS_DOMAIN.broken(
+                "the allocation is refused",
+                f"{answer.buffer!r} was lent",
+                f"{value.max_time_to_block_ms} ms is no limit (standard 6.1)",
+            )
         if not self._came_after_close(call):
             return None
         return PoolClause.CLOSE_RELEASES.broken(
@@ -221,9 +237,7 @@ class PoolHistoryJudge:
             "close had returned before the allocation began",
         )
 
-    def _wrongly_lent(
-        self, value: Allocate, answer: Allocated, *, is_lent: bool
-    ) -> Violation | None:
+    def _wrongly_lent(self, call: int, value: Allocate, answer: Allocated) -> Violation | None:
         self._tests(PoolClause.LENDS_WHAT_WAS_ASKED)
         if answer.size != value.size:
             return PoolClause.LENDS_WHAT_WAS_ASKED.broken(
@@ -232,7 +246,7 @@ class PoolHistoryJudge:
                 "the size of a buffer is the one that was asked for",
             )
         self._tests(PoolClause.LENDS_ONCE)
-        if not is_lent:
+        if not self._loans.excludes(call, answer.buffer):
             return None
         return PoolClause.LENDS_ONCE.broken(
             f"a buffer that is not lent, so not {answer.buffer!r}",
@@ -246,21 +260,27 @@ class PoolHistoryJudge:
             return False
         return self._tests(PoolClause.CLOSE_RELEASES)
 
-    def _judge_refusal(self, request: Request, op: HistoryOp[object]) -> Violation | None:
+    def _judge_refusal(
+        self, request: Request, value: Allocate, op: HistoryOp[object]
+    ) -> Violation | None:
         self._tests(PoolClause.ENDS_FOR_A_REASON)
         self._tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
-        self._came_after_close(request.call)
-        if op.error == EXHAUSTED:
-            return self._judge_exhausted(request, op.index) or self._gave_up_early(request, op)
-        self._busy.excused = True
+        after_close = self._came_after_close(request.call)
+        is_possible = is_in_domain(value, self._total)
+        if op.error == EXHAUSTED and is_possible:
+            wrong = self._judge_exhausted(request, op.index) or self._gave_up_early(request, op)
+            return wrong or (_untold() if after_close else None)
+        self._busy.excused = self._busy.excused or is_possible
         self._end_busy_period()
+        if not is_possible:
+            return _not_refused_at_once(value, op.error)
         clause = PoolClause.ENDS_FOR_A_REASON
-        if op.error == CLOSED and self._closing is None:
+        if op.error == CLOSED and not self._closes:
             observed, reason = "refused because the pool is closed", "close has not been called"
         elif op.error == INTERRUPTED and not self._interrupts[op.process]:
             observed = "the call ended as if its thread had been interrupted"
             reason = f"{op.process!r} was not interrupted as often as that"
-        elif op.error == TOO_LARGE and request.size <= self._total:
+        elif op.error == TOO_LARGE:
             clause = PoolClause.KEEPS_TO_ITS_DOMAIN
             observed, reason = "refused as too much", f"the pool has {self._total} bytes in all"
         else:
@@ -273,6 +293,12 @@ class PoolHistoryJudge:
         self._exhausted += 1
         self._tests(PoolClause.NO_LOST_WAKE_UP)
         busy = self._busy
+        if not request.size:
+            return PoolClause.NO_LOST_WAKE_UP.broken(
+                "0 bytes are lent",
+                "refused because memory is exhausted",
+                "0 bytes can always be had (standard 3.1)",
+            )
         if request.met_grant or request.certain + request.size > self._total:
             busy.excused = True
         else:
@@ -302,75 +328,6 @@ class PoolHistoryJudge:
             "a time-out lasts at least its limit (standard 3.3, 7)",
         )
 
-    def _begin_return(self, call: int, value: Deallocate) -> None:
-        loan = self._loans.get(value.buffer)
-        self._returns[call] = loan
-        if loan is not None:
-            if not loan.returning:
-                self._ledger.change(-loan.certain, 0)
-            loan.returning += 1
-
-    def _end_return(self, call: int, value: Deallocate) -> Violation | None:
-        loan = self._returns.pop(call)
-        if loan is not None and loan.odd:
-            loan.returning -= 1
-            return None
-        self._tests(PoolClause.TAKES_BACK_ONLY_LOANS)
-        if loan is None:
-            return self._take_back_strange(value)
-        if loan.returned:
-            return _not_lent(value.buffer, "has been given back by another call")
-        loan.returned = True
-        loan.returning -= 1
-        self._ledger.change(0, -loan.size)
-        if self._loans.get(value.buffer) is loan:
-            del self._loans[value.buffer]
-        if isinstance(value.size, int):
-            self._tests(PoolClause.TAKES_BACK_WHAT_IT_LENT)
-        if isinstance(value.size, int) and value.size != loan.size:
-            return PoolClause.TAKES_BACK_WHAT_IT_LENT.broken(
-                f"{value.buffer!r} is given back with {loan.size} bytes",
-                f"{value.size} bytes were taken back",
-                "the ledger no longer adds up to the total",
-            )
-        return None
-
-    def _take_back_strange(self, value: Deallocate) -> Violation | None:
-        """Return the violation, unless the answer of an open allocation may be this buffer."""
-        sizes = {call: request.size for call, request in self._requests.items()} | self._lost
-        askers = {call for call, size in sizes.items() if value.size in (size, ABSENT)}
-        if not askers:
-            return _not_lent(value.buffer, "is not lent")
-        self._strange[value.buffer] = askers
-        return None
-
-    def _answered(self, call: int) -> None:
-        for askers in self._strange.values():
-            askers.discard(call)
-
-    def _judge_strange(self) -> Violation | None:
-        """Return the violation if all calls that may have got a buffer had other answers."""
-        for buffer, askers in self._strange.items():
-            if not askers:
-                del self._strange[buffer]
-                return _not_lent(buffer, "was not lent when it was taken back")
-        return None
-
-    def _refuse_return(self, call: int, value: Deallocate) -> Violation | None:
-        loan = self._returns.pop(call)
-        if loan is None or loan.returned:
-            return None
-        loan.returning -= 1
-        if loan.returning or loan.odd:
-            return None
-        self._tests(PoolClause.TAKES_BACK_WHAT_IT_LENT)
-        self._ledger.change(loan.size, 0)
-        return PoolClause.TAKES_BACK_WHAT_IT_LENT.broken(
-            f"{value.buffer!r} is taken back",
-            "its return was refused",
-            f"{value.buffer!r} is lent, and no other call has given it back",
-        )
-
     def _forget_look(self, call: int) -> None:
         self._ledger.looks.pop(call, None)
         self._queue.forget_look(call)
@@ -387,7 +344,21 @@ class PoolHistoryJudge:
         )
 
 
-def _not_lent(buffer: str, why: str) -> Violation:
-    return PoolClause.TAKES_BACK_ONLY_LOANS.broken(
-        f"the return of {buffer!r} is refused", f"{buffer!r} was taken back", f"{buffer!r} {why}"
+def _untold() -> Violation:
+    return PoolClause.CLOSE_RELEASES.broken(
+        "the allocation is refused since the pool is closed",
+        "refused because memory is exhausted",
+        "close had returned before the allocation began",
+    )
+
+
+def _not_refused_at_once(value: Allocate, error: object) -> Violation | None:
+    """Return the violation if what can never be lent was refused for what comes later."""
+    if error not in (EXHAUSTED, CLOSED, INTERRUPTED):
+        return None
+    return PoolClause.KEEPS_TO_ITS_DOMAIN.broken(
+        f"refused as {TOO_LARGE}",
+        f"refused as {error}",
+        f"{value.size} bytes within {value.max_time_to_block_ms} ms can never be had, which comes "
+        "before anything else (standard 3.1)",
     )

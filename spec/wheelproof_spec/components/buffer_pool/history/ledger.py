@@ -2,14 +2,51 @@
 
 from dataclasses import dataclass, field
 
+from wheelproof_spec.components.buffer_pool.component import Allocate
+
+CLOSED = "Closed"
+EXHAUSTED = "Exhausted"
+TOO_LARGE = "IllegalArgument"
+INTERRUPTED = "Interrupted"
+
+MOST_NAMES = 100_000
+"""The maximum number of names of buffers that were given back and are remembered."""
+_LONGEST_MS = 2**62 - 1
+
+
+def is_in_domain(value: Allocate, total: int) -> bool:
+    """Tell whether a pool of `total` bytes may ever lend what is asked for (standard 3.1, 6.1)."""
+    return 0 <= value.size <= total and value.max_time_to_block_ms <= _LONGEST_MS
+
+
+class Returned:
+    """The names of the buffers that were given back at some time.
+
+    What comes after the first `MOST_NAMES` is taken to have been given back before.
+    """
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+
+    def add(self, buffer: str) -> None:
+        """Remember a buffer that was given back."""
+        if len(self._names) < MOST_NAMES:
+            self._names.add(buffer)
+
+    def __contains__(self, buffer: str) -> bool:
+        return len(self._names) >= MOST_NAMES or buffer in self._names
+
 
 @dataclass(slots=True, eq=False)
 class Loan:
     """A buffer that is lent."""
 
     size: int
+    process: str
+    """The process that got it."""
     odd: bool = False
-    """Whether it was lent wrongly: then the pool's record and the right answers are unknown."""
+    """Whether it was lent wrongly, or nobody knows whether it has been given back: then the right
+    answers to its returns are unknown."""
     returning: int = 0
     """The number of calls of deallocate under way for it."""
     returned: bool = False

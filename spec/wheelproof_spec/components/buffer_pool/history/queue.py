@@ -59,18 +59,20 @@ class WaitingQueue:
         """Record that a call got memory; return the violation if a later call overtook it.
 
         At most `left` bytes are lent to nobody now. A call that asks for more than that has got
-        nothing yet. A call for 0 bytes does not have to wait for others.
+        nothing yet. A call that never waits, as one for 0 bytes, has not asked here.
         """
-        mine = self._askers.pop(call)
+        mine = self._askers.pop(call, None)
+        if mine is None:
+            return None
         served_first = False
         for asker in self._askers.values():
-            if mine.size and asker.waited is not None and asker.waited < mine.asked:
+            if asker.waited is not None and asker.waited < mine.asked:
                 asker.overtaken = index if asker.overtaken is None else asker.overtaken
                 asker.was_short = asker.was_short or asker.size > left
             served_first = served_first or (mine.waited is not None and mine.waited < asker.asked)
         # It waited until it was served, so whoever got memory meanwhile got it before.
         was_overtaken = mine.was_seen or mine.was_short
-        if not self._in_turn or not mine.size or not (was_overtaken or served_first):
+        if not self._in_turn or not (was_overtaken or served_first):
             return None
         self.tested = True
         self._tests(PoolClause.LONGEST_WAITING_FIRST)
@@ -78,8 +80,8 @@ class WaitingQueue:
 
     def refused(self, call: int) -> Violation | None:
         """Record that a call got no memory; return the violation if a later call overtook it."""
-        mine = self._askers.pop(call)
-        if not self._in_turn or mine.waited is None:
+        mine = self._askers.pop(call, None)
+        if not self._in_turn or mine is None or mine.waited is None:
             return None
         self.tested = True
         self._tests(PoolClause.LONGEST_WAITING_FIRST)
@@ -89,8 +91,8 @@ class WaitingQueue:
 
     def ends(self, call: int) -> None:
         """Record that the outcome of a call is unknown."""
-        self._askers.pop(call)
-        self._lost += 1
+        if self._askers.pop(call, None) is not None:
+            self._lost += 1
 
     def look(self, call: int) -> None:
         """Record that a call of queued began."""

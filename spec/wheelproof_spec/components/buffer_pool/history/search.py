@@ -1,101 +1,144 @@
-"""The search for a linearization of a pool's calls, by its sequential specification `LedgerPool`.
+"""The search for an order of the effects of a pool's calls that explains all answers.
 
-An allocation asks and ends at two moments of its call; what it gets may go back from then on. A
-history shows neither the order of asking nor when a wait was out of time. So the order of service
-is left out, and time is out at any moment: only the ledger, and who else has asked, forbid an end.
+The judge keeps bounds, and so does not see what several answers exclude together. A small history
+is searched, and so is each small part of a longer one between two moments without a call.
 """
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 
-from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.history.judging import Searched, WholeHistory
-from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.history.lines import HistoryHeader
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.buffer_pool.component import (
-    Allocate,
+    KAFKA,
     Allocated,
     Deallocate,
     PoolClause,
     PoolConfig,
-    PoolOutcome,
 )
-from wheelproof_spec.components.buffer_pool.model import LedgerPool, Request
-from wheelproof_spec.history.linearizability.calls import UNKNOWN, Call, Unknown
-from wheelproof_spec.history.linearizability.interleaved import Interleaved
-from wheelproof_spec.history.orders import Question, is_answered
+from wheelproof_spec.components.buffer_pool.history.states import Call, Holding, Pool, Script, State
+from wheelproof_spec.history.orders import MOST_CONFIGURATIONS
 
-_Operation = Allocate | Deallocate
-_Answer = object
+_TRUNCATED_NS = 1_000_000
+"""A pool's own clock has whole milliseconds."""
+_RESOLUTION_NS = 1_000_000
+"""The resolution of a clock whose header has none."""
 
-_EXHAUSTED = "Exhausted"
-_UNNAMED = "?"
-"""The prefix of a buffer's name if no recorded answer names the buffer."""
-
-
-class _RecordedPool(Interleaved[LedgerPool, _Operation, _Answer]):
-    def waits(self, operation: _Operation) -> bool:
-        return isinstance(operation, Allocate)
-
-    def first_effect(
-        self, spec: LedgerPool, operation: _Operation, ticket: int
-    ) -> Iterable[LedgerPool]:
-        assert isinstance(operation, Allocate)
-        spec.ask(str(ticket), Request(operation.size))
-        return (spec,)
-
-    def last_effect(
-        self, spec: LedgerPool, operation: _Operation, ticket: int, result: _Answer | Unknown
-    ) -> Iterable[LedgerPool]:
-        del operation
-        call = str(ticket)
-        if result is UNKNOWN:
-            # It has got memory, or none.
-            lent = spec.copy()
-            spec.leave(call)
-            return (spec,) if lent.lend(call, _UNNAMED + call) else (spec, lent)
-        if isinstance(result, Allocated):
-            is_lent = result.buffer in spec.lent
-            return () if is_lent or spec.lend(call, result.buffer) else (spec,)
-        if spec.forbids_end(call, PoolOutcome.EXHAUSTED):
-            return ()
-        spec.leave(call)
-        return (spec,)
-
-    def effect(
-        self, spec: LedgerPool, operation: _Operation, result: _Answer | Unknown
-    ) -> Iterable[LedgerPool]:
-        del result
-        assert isinstance(operation, Deallocate)
-        if spec.give_back(operation.buffer):
-            return (spec,)
-        # It is unknown which buffer an open call has got.
-        return [
-            other
-            for buffer in spec.lent
-            if buffer.startswith(_UNNAMED) and (other := spec.copy()).give_back(buffer)
-        ]
+_RELAXED = (
+    PoolClause.WAIT_IS_BOUNDED,
+    PoolClause.LONGEST_WAITING_FIRST,
+    PoolClause.WAITERS_ARE_LIVE,
+    PoolClause.MEMORY_IS_CONSERVED,
+    PoolClause.CLOSE_RELEASES,
+    PoolClause.NO_LOST_WAKE_UP,
+)
+"""The clauses whose absence may explain what has no explanation: the first that does is broken."""
 
 
-def _clause_of(call: Call[_Operation, _Answer]) -> Clause:
-    if isinstance(call.operation, Deallocate):
-        return PoolClause.TAKES_BACK_ONLY_LOANS
-    lends = isinstance(call.result, Allocated)
-    return PoolClause.NO_MORE_THAN_TOTAL if lends else PoolClause.ENDS_FOR_A_REASON
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What is known of a pool before the first event, when no call is under way."""
+
+    lent: tuple[Holding, ...] = ()
+    free: int
+    returned: frozenset[str] = frozenset()
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """Whether some order explains a script, and the configurations that the search visited."""
+
+    verdict: Verdict
+    last: State
+    """The state that explains the most events."""
+    visited: int
 
 
 def search(history: WholeHistory) -> Searched | None:
     """Search a history; see `RecordedComponent.search`."""
     config = history.header.config
     assert isinstance(config, PoolConfig)
-    question: Question[_Operation, _Answer] = Question()
-    if not is_answered(history.ops, _EXHAUSTED):
-        return None
-    for op in history.ops:
-        question.index = op.index
-        if op.f not in ("allocate", "deallocate"):
-            return None
-        if isinstance(op.value, Allocate | Deallocate):
-            question.begin(op.process, op.value)
-        else:
-            question.end(op.process, op.value if op.type == "ok" else _EXHAUSTED)
-    pool = LedgerPool(config, history.profile, Tally(limits=(PoolClause.LONGEST_WAITING_FIRST,)))
-    return question.ask(_RecordedPool(pool), _clause_of)
+    script = Script.of(history.ops)
+    start = Start(free=config.total_memory)
+    searcher = Searcher(history.header, history.profile)
+    return searcher.searched(script, start, MOST_CONFIGURATIONS)[0]
+
+
+class Searcher:
+    """Searches scripts of the histories with one header."""
+
+    def __init__(self, header: HistoryHeader[object], profile: str) -> None:
+        assert isinstance(header.config, PoolConfig)
+        self._config = header.config
+        self._barging = profile == KAFKA
+        coarse_ns = header.clock_resolution_ns
+        coarse_ns = coarse_ns if isinstance(coarse_ns, int) else _RESOLUTION_NS
+        has_clock = header.clock == "monotonic_ns"
+        self._slack_ns = _TRUNCATED_NS + 2 * coarse_ns if has_clock else None
+
+    def searched(self, script: Script, start: Start, most: int) -> tuple[Searched, int]:
+        """Search; return what was found, and how many configurations were visited."""
+        found = self._explained(script, start, most, frozenset())
+        if found.verdict is not Verdict.FAIL:
+            return Searched(verdict=found.verdict), found.visited
+        event = script.events[found.last.place]
+        clause = self._clause(script, start, found.last.place)
+        violation = Violation(
+            rule=clause,
+            expected="some order of the effects explains every answer",
+            observed=f"no order explains event {event.line}",
+            reason=f"the events before it allow one; for example, there: {found.last}",
+        )
+        failed = Searched(verdict=Verdict.FAIL, violation=violation, index=event.line)
+        return failed, found.visited
+
+    def _clause(self, script: Script, start: Start, place: int) -> PoolClause:
+        """Return the clause that is broken by the event at `place`."""
+        known = Script(script.calls, script.events[: place + 1])
+        for clause in _RELAXED:
+            found = self._explained(known, start, MOST_CONFIGURATIONS, frozenset({clause}))
+            if found.verdict is Verdict.PASS:
+                return clause
+        return _clause_of(script.calls[script.events[place].call])
+
+    def _explained(
+        self, script: Script, start: Start, most: int, relaxed: frozenset[PoolClause]
+    ) -> Explained:
+        pool = Pool(
+            self._config,
+            script,
+            barging=self._barging,
+            slack_ns=self._slack_ns,
+            relaxed=relaxed,
+        )
+        first = pool.start(start.lent, start.free, start.returned, closed=start.closed)
+        return _walked(pool, first, most)
+
+
+def _walked(pool: Pool, first: State, most: int) -> Explained:
+    """Go through the states until one explains all events, or `most` have been visited."""
+    last, seen, stack = first, {first}, [first]
+    while stack:
+        state = stack.pop()
+        if state.place > last.place:
+            last = state
+        if pool.is_end(state):
+            return Explained(verdict=Verdict.PASS, last=state, visited=len(seen))
+        if len(seen) > most:
+            return Explained(verdict=Verdict.INCONCLUSIVE, last=last, visited=len(seen))
+        for following in pool.steps(state):
+            if following not in seen:
+                seen.add(following)
+                stack.append(following)
+    return Explained(verdict=Verdict.FAIL, last=last, visited=len(seen))
+
+
+def _clause_of(call: Call) -> PoolClause:
+    if isinstance(call.value, Deallocate):
+        refused = call.error is not None
+        return PoolClause.TAKES_BACK_WHAT_IT_LENT if refused else PoolClause.TAKES_BACK_ONLY_LOANS
+    if isinstance(call.answer, Allocated):
+        return PoolClause.NO_MORE_THAN_TOTAL
+    return PoolClause.ENDS_FOR_A_REASON

@@ -1,0 +1,176 @@
+"""The judge of a long history, which also has its small stretches searched for an order.
+
+Between two moments at which no call is under way, a history says exactly what the pool is like at
+the first of them: what is lent, and whether it is closed. So a stretch between them can be searched
+by itself, as a small history is. A history that is small is searched as a whole when it has ended.
+"""
+
+from collections import Counter
+from collections.abc import Collection
+
+from wheelproof_spec.base.calls import Close
+from wheelproof_spec.base.history.judging import HistoryJudge
+from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocated,
+    Deallocate,
+    PoolConfig,
+)
+from wheelproof_spec.components.buffer_pool.history.ledger import Returned
+from wheelproof_spec.components.buffer_pool.history.search import Searcher, Start
+from wheelproof_spec.components.buffer_pool.history.states import Holding, Script
+from wheelproof_spec.history.orders import MOST_EVENTS
+
+_MOST_OF_A_STRETCH = 2_000
+"""After how many configurations the search of a stretch gives up."""
+_MOST_OF_A_HISTORY = 100_000
+"""After how many configurations no more stretches of a history are searched."""
+
+
+class StretchJudge:
+    """A judge that asks another one, and searches the stretches in which that finds nothing."""
+
+    def __init__(self, judge: HistoryJudge, header: HistoryHeader[object], profile: str) -> None:
+        assert isinstance(header.config, PoolConfig)
+        self._judge = judge
+        self._searcher = Searcher(header, profile)
+        self._left = _MOST_OF_A_HISTORY
+        self._is_known = True
+        """Whether the state of the pool between two stretches is known."""
+        self._running = 0
+        self._overlap = False
+        self._ops: list[HistoryOp[object]] = []
+        """The lines of this stretch, one more than can be searched at most."""
+        self._waiting: list[tuple[Script, Start]] = []
+        """The stretches that have ended: the first ones wait, since the history may be small."""
+        self._free = header.config.total_memory
+        self._lent: dict[str, Holding] = {}
+        self._returned = Returned()
+        self._closed = False
+        self._grants: dict[str, list[Holding]] = {}
+        """The loans of this stretch; those from before it, and `_free`, change when it ends."""
+        self._returns: Counter[str] = Counter()
+        self._closes = False
+
+    @property
+    def goes_on_after(self) -> Collection[str]:
+        """As the other judge says."""
+        return self._judge.goes_on_after
+
+    def invoked(self, op: HistoryOp[object]) -> Violation | None:
+        """Record that a call began."""
+        self._overlap = self._overlap or self._running > 0
+        self._running += 1
+        self._keep(op)
+        return self._judge.invoked(op)
+
+    def ended(self, op: HistoryOp[object]) -> Violation | None:
+        """Record the end of what is no call."""
+        return self._judge.ended(op)
+
+    def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+        """Record that a call returned with an answer."""
+        if isinstance(asked.value, Deallocate):
+            self._returns[asked.value.buffer] += 1
+        elif isinstance(op.value, Allocated):
+            holding = Holding(op.value.buffer, op.value.size, op.process)
+            self._grants.setdefault(op.value.buffer, []).append(holding)
+        self._closes = self._closes or isinstance(asked.value, Close)
+        return self._goes_on(op, self._judge.returned(asked, op))
+
+    def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+        """Record that a call was refused and had no effect."""
+        return self._goes_on(op, self._judge.failed(asked, op))
+
+    def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
+        """Record that the outcome of a call is unknown: its stretch does not end any more."""
+        self._judge.lost(asked, op)
+        self._keep(op)
+
+    def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
+        """End the history, and the last stretch."""
+        found = self._judge.finish(end, index)
+        if found is not None or not self._is_known or index <= MOST_EVENTS:
+            return found
+        self._end_stretch()
+        return self._search()
+
+    def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
+        """Return notes on what was not judged."""
+        notes = self._judge.notes(end)
+        if self._left > 0:
+            return notes
+        return (
+            *notes,
+            f"the search for orders of overlapping calls gave up after {_MOST_OF_A_HISTORY:,} "
+            "configurations: from there on each answer is possible by itself",
+        )
+
+    def _keep(self, op: HistoryOp[object]) -> None:
+        if self._is_known and len(self._ops) <= MOST_EVENTS:
+            self._ops.append(op)
+
+    def _goes_on(self, op: HistoryOp[object], found: Violation | None) -> Violation | None:
+        """Record the end of a call, and what the other judge has found."""
+        self._keep(op)
+        self._running -= 1
+        if self._is_known and found is None and not self._running:
+            self._end_stretch()
+        if self._is_known and found is None and op.index >= MOST_EVENTS:
+            found = self._search()
+        self._is_known = self._is_known and found is None
+        return found
+
+    def _end_stretch(self) -> None:
+        """Keep a stretch that is to be searched, and bring what is known up to date."""
+        if self._overlap and len(self._ops) <= MOST_EVENTS:
+            self._waiting.append((Script.of(self._ops), self._start()))
+        for buffer in self._grants.keys() | self._returns.keys():
+            self._settle(buffer, self._grants.get(buffer, []), self._returns[buffer])
+        self._closed = self._closed or self._closes
+        self._ops.clear()
+        self._grants.clear()
+        self._returns.clear()
+        self._overlap = False
+
+    def _start(self) -> Start:
+        """Return the state at the beginning of a stretch, as far as the stretch can see it."""
+        names = {
+            op.value.buffer for op in self._ops if isinstance(op.value, Deallocate | Allocated)
+        }
+        return Start(
+            lent=tuple(self._lent[name] for name in names & self._lent.keys()),
+            free=self._free,
+            returned=frozenset(name for name in names if name in self._returned),
+            closed=self._closed,
+        )
+
+    def _settle(self, buffer: str, grants: list[Holding], returns: int) -> None:
+        """Bring up to date who has a buffer at the end of a stretch."""
+        before = self._lent.pop(buffer, None)
+        loans = grants if before is None else [before, *grants]
+        self._free += 0 if before is None else before.size
+        left = len(loans) - returns
+        if left not in (0, 1) or len({loan.size for loan in loans}) > 1:
+            self._is_known = False
+            return
+        if returns:
+            self._returned.add(buffer)
+        if left:
+            # Of several loans nobody knows which is the last one; so nobody is known to have it.
+            last = loans[-1] if len(grants) < 2 else loans[-1]._replace(process="")
+            self._lent[buffer] = last
+            self._free -= last.size
+
+    def _search(self) -> Violation | None:
+        """Search the stretches that have ended."""
+        waiting, self._waiting = self._waiting, []
+        for script, start in waiting:
+            if self._left <= 0:
+                return None
+            found, visited = self._searcher.searched(script, start, _MOST_OF_A_STRETCH)
+            self._left -= visited
+            if found.violation is not None:
+                return found.violation
+        return None
