@@ -1,5 +1,7 @@
 """What the checker says of waits by a real clock, also where a line has no time."""
 
+from dataclasses import replace
+
 import pytest
 
 from support.agreement.small_histories import History, Line, history_of
@@ -22,12 +24,13 @@ def _refused(asked: Allocate | Append, after_ms: int | None) -> History:
     f = "allocate" if isinstance(asked, Allocate) else "append"
     lines = [Line("a", "invoke", f, asked), Line("a", "fail", f, Nothing(), "Exhausted")]
     times: list[int | Absent] = [0, end]
+    # Somebody else has the memory, so that the refusal has a reason.
     if isinstance(asked, Allocate):
-        # Somebody else has the memory, so that the refusal has a reason.
         lines = [Line("b", "invoke", f, _ALLOCATE), *lines]
         times = [0, *times]
         return history_of("buffer_pool", _POOL, lines, quiet=False, times=times)
-    return history_of("accumulator", _ACCUMULATOR, lines, quiet=False, times=times)
+    lines = [Line("b", "invoke", f, replace(_APPEND, record="s")), *lines]
+    return history_of("accumulator", _ACCUMULATOR, lines, quiet=False, times=[0, *times])
 
 
 @pytest.mark.parametrize("asked", [_ALLOCATE, _APPEND])

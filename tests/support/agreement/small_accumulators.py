@@ -120,7 +120,7 @@ class _Accumulator:
         name, records = queue.pop(0)
         while name is None and queue and queue[0][0] is None and self.chance.random() < 0.5:
             split, following = (self.split_off.get(item[0]) for item in (records, queue[0][1]))
-            if following not in (None, split):
+            if following != split:
                 break
             records = records + queue.pop(0)[1]
         self.names += 1

@@ -126,8 +126,9 @@ def append(
     partition: str = "p",
     new_batch: bool | None = None,
     process: str = "a",
+    size: int = 10,
 ) -> Lines:
-    asked = Append(record=name, partition=partition, size=10, max_time_to_block_ms=0)
+    asked = Append(record=name, partition=partition, size=size, max_time_to_block_ms=0)
     answer = Appended() if new_batch is None else Appended(new_batch_created=new_batch)
     return call(process, asked, answer, *inside)
 

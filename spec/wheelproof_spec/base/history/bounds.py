@@ -30,6 +30,10 @@ class Bounds:
         """Record that a call began that reads the number."""
         self._looks[call] = (self.least, self.most)
 
+    def so_far(self, call: int) -> tuple[int, int]:
+        """Return the bounds for a call that has not returned."""
+        return self._looks[call]
+
     def seen(self, call: int) -> tuple[int, int] | None:
         """Return the bounds for a call that has returned; None if the call was no read."""
         return self._looks.pop(call, None)

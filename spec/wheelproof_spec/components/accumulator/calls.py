@@ -154,7 +154,10 @@ class Drain(Call):
     partitions: Annotated[
         Annotated[tuple[Count, ...], DRIVEN] | Annotated[tuple[Name, ...], RECORDED],
         NEEDED_WHEN_DRIVEN,
-        About("the partitions that it leads, always in one order; none if it is not drained"),
+        About(
+            "the partitions that it leads, always in one order, which need not be that of the "
+            "drains; none if it is not drained"
+        ),
     ] = ()
     max_size: Annotated[
         Count,
@@ -219,7 +222,10 @@ class Split(OfBatch):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expire(Call):
-    """The expiry of every batch that is too old, queued or in flight (standard 4.5)."""
+    """The expiry of every batch that is too old, queued or in flight (standard 4.5).
+
+    The sender may have read the clock before this call, but after its last call of this kind.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,7 @@ class Item:
     records: tuple[str, ...]
     batch: str | None = None
     split: str | None = None
-    """The batch whose split made this item; a drained batch has parts of one split only."""
+    """The batch whose split made this item; a drained batch has parts of one split, or of none."""
 
 
 _REFUSALS = ("Exhausted", "Closed", "Interrupted", "Failed")
@@ -138,7 +138,7 @@ def _take(state: AccumulatorState, taken: DrainedBatch) -> Iterable[AccumulatorS
     """Return the states after a drain of a re-enqueued batch or of the first records of a queue.
 
     A re-enqueued batch is known by its records: it may have a new name.
-    Appends may fill the last part of a split; parts of two splits never share a batch.
+    Parts of one split may share a batch; they are closed to appends (standard 4.6).
     """
     queue = state.queue(taken.partition)
     if taken.partition in state.muted or not queue:
@@ -146,7 +146,7 @@ def _take(state: AccumulatorState, taken: DrainedBatch) -> Iterable[AccumulatorS
     first = queue[0]
     count = len(taken.records) if first.batch is None else 1
     parts = queue[:count]
-    alone = all(item.batch is None and item.split in (None, first.split) for item in parts)
+    alone = all(item.batch is None and item.split == first.split for item in parts)
     fits = alone or first.batch is not None
     if not fits or tuple(name for item in parts for name in item.records) != taken.records:
         return ()

@@ -277,16 +277,13 @@ def test_everything_else_has_an_order_in_both(name: str, profile: str, *, pad: b
     assert _rule(verdict) == _ORDER
 
 
-def test_callbacks_of_appends_that_overlap_have_no_order() -> None:
-    lines = (
-        begin_append("r", "z"),
-        append("s"),
-        end("z", "append", Appended()),
-        drain(("b", ("r", "s"))),
-        plain(Respond(batch="b"), called_back("s", 2), called_back("r", 1)),
-    )
+def test_callbacks_of_appends_that_overlap_have_the_order_of_their_batch() -> None:
+    appends = (begin_append("r", "z"), append("s"), end("z", "append", Appended()))
+    told = (called_back("s", 2), called_back("r", 1))
+    drained = (drain(("b", ("r", "s"))), plain(Respond(batch="b"), *told))
     for profile in (KAFKA, WHEELPROOF):
-        assert _rule(_verdict(_IN_ORDER, lines, profile, pad=False)) is None
+        assert _rule(_verdict(_IN_ORDER, (*appends, *told), profile, pad=False)) is None
+        assert _rule(_verdict(_IN_ORDER, (*appends, *drained), profile, pad=False)) == _ORDER
 
 
 # Readiness and muting

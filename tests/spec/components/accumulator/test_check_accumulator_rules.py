@@ -77,16 +77,16 @@ def _look(
 
 
 _QUEUED = append("r", new_batch=True)
+_FULL = append("r", new_batch=True, size=_BATCH)
 _AT_2, _AT_5 = (plain(Tick(to_ms=at_ms), process="clock") for at_ms in (2, 5))
 _GONE = plain(Expire(), called_back("r", error="Gone"))
 
 _LOOKS: dict[str, Sequence[Lines]] = {
-    "nothing is there": (_look(), _look(again_ms=7)),
+    "nothing is there": (_look(), _look(again_ms=_NEVER_MS)),
     "what is left to wait": (_QUEUED, _look(again_ms=5), _AT_2, _look(again_ms=3), _GONE),
     "ready when it has lingered": (_QUEUED, _AT_5, _look(0), _GONE),
-    "full before": (_QUEUED, _look(0), _GONE),
-    "a ready node may count": (_QUEUED, _look(0, again_ms=5), _GONE),
-    "rounded down": (_QUEUED, _look(again_ms=4), _GONE),
+    "full before": (_FULL, _look(0), _GONE),
+    "a ready node may count": (_FULL, _look(0, again_ms=5), _GONE),
     "one that may back off": (
         _QUEUED,
         drain(("b", ("r",))),
@@ -121,6 +121,9 @@ _NAMES = "Accumulator.ReadyNamesTheTopicsWithoutALeader"
 _READY = "Accumulator.ReadyTellsTheTruth"
 _WRONG_LOOKS: dict[str, tuple[str, Sequence[Lines]]] = {
     "at once": (_TELLS, (_QUEUED, _look(again_ms=0))),
+    "rounded down": (_TELLS, (_QUEUED, _look(again_ms=4))),
+    "though nothing is there": (_TELLS, (_look(again_ms=7),)),
+    "ready when it has room": (_READY, (_QUEUED, _look(0))),
     "too late": (_TELLS, (_QUEUED, _look(again_ms=6))),
     "never": (_TELLS, (_QUEUED, _look())),
     "later than what is left": (_TELLS, (_QUEUED, _AT_2, _look(again_ms=4))),
@@ -225,8 +228,8 @@ _RIGHT: dict[str, Sequence[Lines]] = {
     "incomplete as long as a record is under way": (
         has_incomplete(False),
         begin_append("r"),
-        has_incomplete(True),
         has_incomplete(False),
+        has_incomplete(True),
         _ACCEPTED,
         has_incomplete(True),
         drain(("b", ("r",))),
@@ -422,6 +425,7 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
             begin_append("t", max_time_to_block_ms=5),
             plain(Tick(to_ms=4), process="clock"),
             refuse("a", "append", "Exhausted"),
+            plain(Abort(), called_back("r", error="Aborted"), called_back("s", error="Aborted")),
         ),
     ),
     "more batches than memory": (
@@ -589,7 +593,6 @@ def test_what_comes_after_a_violation_is_judged_for_itself(name: str) -> None:
     [
         "callbacks out of order",
         "expired early",
-        "exhausted with memory",
         "memory leaks",
         "incomplete though all have been called back",
     ],

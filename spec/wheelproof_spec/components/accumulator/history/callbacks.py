@@ -31,6 +31,10 @@ class Callbacks:
         """Whether a drain has begun: from then on the batches of records are known."""
         self.has_responses = False
         """Whether the response to a batch has come: from then on responses are recorded."""
+        self.has_aborts = False
+        """Whether an abort has begun."""
+        self._told_last: dict[Partition, tuple[int, int]] = {}
+        """The last place in the queue of each partition, as drains show it, that was told."""
         self.open_drains = 0
         """How many drains have no answer; what they have taken is not known."""
         self.alone = 0
@@ -74,6 +78,13 @@ class Callbacks:
     def first_owed(self, until: int) -> Record | None:
         """Return the first record without a callback whose append had returned by event `until`."""
         self._tests(AccumulatorClause.COMPLETES_ONCE)
+        return self._owed_since(until)
+
+    def waits_for(self, call: int) -> bool:
+        """Tell whether a flush that began at event `call` has something to wait for."""
+        return self._owed_since(call) is not None
+
+    def _owed_since(self, until: int) -> Record | None:
         first = next(iter(self._owed), None)
         if first is None or first.returned is None or first.returned > until:
             return None
@@ -104,7 +115,8 @@ class Callbacks:
         self._tests(AccumulatorClause.OFFSET_OR_ERROR)
         unclear = (value.offset is None) is (value.error is None)
         overtakes = self._overtakes(record) if self._ends_in_order else self._is_late(record, value)
-        violation = overtakes or self._is_early(record, value)
+        violation = overtakes or self._is_out_of_place(record, value)
+        violation = violation or self._is_early(record, value)
         self.give_up(record, index)
         if unclear:
             return AccumulatorClause.OFFSET_OR_ERROR.broken(
@@ -150,6 +162,27 @@ class Callbacks:
             "began, in the same partition (standard 4.11)",
         )
 
+    def _is_out_of_place(self, record: Record, value: Callback) -> Violation | None:
+        """Return the violation if a record that a drain shows behind this one was told before.
+
+        Appends that overlap may be queued either way; the drained batch shows which way it was.
+        """
+        place = record.order
+        has_order = self._ends_in_order or value.error not in (EXPIRED, ABORTED)
+        if self._in_order is None or place is None or not has_order:
+            return None
+        self._tests(AccumulatorClause.IN_ORDER)
+        last = self._told_last.get(record.partition, place)
+        self._told_last[record.partition] = max(last, place)
+        if last <= place:
+            return None
+        return AccumulatorClause.IN_ORDER.broken(
+            f"{record.name!r} is called back before the records behind it",
+            f"a record behind {record.name!r} was called back first",
+            f"drains show the queue of {record.partition!r}, and callbacks follow it "
+            "(standard 4.11)",
+        )
+
     def _is_early(self, record: Record, value: Callback) -> Violation | None:
         timeout_ms = self._timeout_ms
         judged = value.error == EXPIRED and self._clock.judges_times
@@ -173,6 +206,9 @@ class Callbacks:
             return self._told_the_same(record, value) or self._never_drained(record, value)
         self._tests(AccumulatorClause.RIGHT_OUTCOME)
         failed = value.offset is None
+        if value.error == ABORTED and self.has_responses and not self.has_aborts:
+            expected = "no abort, since nobody has begun one"
+            return _wrong_outcome(record, batch.name, expected, f"error {value.error!r}")
         if not failed and self.has_responses and not batch.answered:
             expected = "an offset once the response has come"
             return _wrong_outcome(record, batch.name, expected, f"offset {value.offset} before")
@@ -180,7 +216,12 @@ class Callbacks:
             told = ("an offset", "an error")
             expected = f"{told[batch.failed]}, like the others"
             return _wrong_outcome(record, batch.name, expected, told[failed])
+        first_error, batch.error = batch.error or value.error, value.error
         batch.failed = failed
+        if first_error != value.error:
+            return _wrong_outcome(
+                record, batch.name, f"error {first_error!r}", f"error {value.error!r}"
+            )
         if value.offset is None:
             return None
         base = value.offset - record.place

@@ -3,11 +3,14 @@
 A history does not show exactly when they decrease, so bounds are judged (standard 3.9).
 """
 
+from collections.abc import Iterable
+
 from wheelproof_spec.base.history.bounds import Bounds
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorConfig
 from wheelproof_spec.components.accumulator.history.record import Batch, Record
+from wheelproof_spec.components.accumulator.history.shown import Shown
 
 _OVERHEAD = 512
 """More bytes than headers take."""
@@ -25,6 +28,12 @@ class Holdings:
         self._incomplete = Bounds()
         self._sure: set[Record] = set()
         self._ended: list[Record] = []
+        self._kept: dict[Batch, list[Record]] = {}
+        """Expired records of batches whose response is still to come: a request may read them."""
+        self._shown = Shown()
+        self._untold = 0
+        """How many records were asked for, and neither refused nor called back."""
+        self._under_way: dict[int, Record] = {}
         self._met: dict[int, int] = {}
         """For each append under way, how many other appends have overlapped it."""
 
@@ -39,6 +48,9 @@ class Holdings:
         for call in self._met:
             self._met[call] += 1
         self._met[record.asked] = len(self._met)
+        self._under_way[record.asked] = record
+        self._shown.append_begins()
+        self._untold += 1
         self._incomplete.change(most=1)
         self._memory.change(most=record.holds)
         self._memory.look(record.asked)
@@ -53,10 +65,16 @@ class Holdings:
             self._settle(record)
             return None
         self._incomplete.change(least=1)
+        if record.size > self._total:
+            return AccumulatorClause.MEMORY_IS_CONSERVED.broken(
+                f"{record.name!r} is refused",
+                f"it is accepted, with {record.size} bytes",
+                f"a batch has at most {self._total} bytes (standard 3.1, 4.1)",
+            )
         if not new_batch or record.was_split:
             return None
         self._sure.add(record)
-        self._memory.change(least=self._batch_size)
+        self._memory.change(least=self._least(record))
         self._tests(AccumulatorClause.MEMORY_IS_CONSERVED)
         if self._memory.least <= self._total:
             return None
@@ -69,10 +87,11 @@ class Holdings:
     def refused(self, record: Record, *, exhausted: bool) -> Violation | None:
         """Record that an append was refused, and has given back its memory."""
         met = self._met[record.asked]
+        self._untold -= record.called_back is None
         seen = self._end(record)
         self._incomplete.change(most=-1)
         self._memory.change(most=-record.holds)
-        if not exhausted or not self._at_once or met or seen is None:
+        if not exhausted or met or seen is None:
             return None
         if record.holds > self._batch_size or seen[1] > self._total:
             return None
@@ -86,13 +105,46 @@ class Holdings:
     def lost(self, record: Record) -> None:
         """Record that an append has no known end: its memory may never come back."""
         self._end(record)
+        self._shown.append_is_lost()
 
-    def called_back(self, record: Record) -> None:
-        """Record that a callback ran: the memory of its batch comes back soon."""
-        self._unsure(record)
+    def has_no_memory_for(self, record: Record) -> bool:
+        """Tell whether an append under way cannot have had the memory of a batch up to now."""
+        least, _ = self._memory.so_far(record.asked)
+        return self._total - least < self._batch_size
+
+    def under_way(self) -> Iterable[Record]:
+        """Return the records whose appends are under way."""
+        return self._under_way.values()
+
+    def fits(self, record: Record) -> bool:
+        """Tell whether the pool has the memory for a batch of this record, if nobody has any."""
+        return max(self._batch_size, 2 * record.size + 2 * _OVERHEAD) <= self._total
+
+    def called_back(self, record: Record, *, is_read: bool = False) -> None:
+        """Record that a callback ran: the memory of its batch comes back soon.
+
+        With `is_read` a request may still be reading the batch: its memory stays until the response
+        comes.
+        """
+        self._shown.batch_may_end()
+        self._untold -= 1
+        if is_read and record.batch is not None:
+            self._kept.setdefault(record.batch, []).append(record)
+        else:
+            self._unsure(record)
         if record.returned is not None:
             self._incomplete.change(least=-1)
             self._settle(record)
+
+    def may_land(self, batch: Batch) -> None:
+        """Record that the response to a batch may have come."""
+        for record in self._kept.pop(batch, ()):
+            self._unsure(record)
+
+    def may_abort(self) -> None:
+        """Record that an abort began: it may give back what requests still read."""
+        for batch in tuple(self._kept):
+            self.may_land(batch)
 
     def split(self, batch: Batch) -> None:
         """Record that a batch was split: its parts do not use the pool's memory."""
@@ -118,23 +170,25 @@ class Holdings:
     def look_at_memory(self, call: int) -> None:
         """Record that a call of available_memory began."""
         self._memory.look(call)
+        self._look(call)
 
     def look_for_incomplete(self, call: int) -> None:
         """Record that a call of has_incomplete began."""
         self._incomplete.look(call)
+        self._look(call)
 
     def forget_look(self, call: int) -> None:
         """Record that one of these calls ended without an answer."""
         self._memory.seen(call)
         self._incomplete.seen(call)
+        self._shown.forget(call)
 
-    def judge_memory(self, call: int, available: int) -> Violation | None:
+    def judge_memory(self, call: int, index: int, available: int) -> Violation | None:
         """Judge the answer of available_memory."""
         seen = self._memory.seen(call)
         assert seen is not None
-        least, most = max(self._total - seen[1], 0), self._total - seen[0]
-        if not self._at_once:
-            least = 0
+        shown = self._shown.available(call, index, available)
+        least, most = max(self._total - seen[1], shown), self._total - seen[0]
         self._tests(AccumulatorClause.MEMORY_IS_CONSERVED)
         if least <= available <= most:
             return None
@@ -144,17 +198,18 @@ class Holdings:
             "what is available and what batches hold add up to the total (standard 3.9)",
         )
 
-    def judge_incomplete(self, call: int, *, yes: bool) -> Violation | None:
+    def judge_incomplete(self, call: int, index: int, *, yes: bool) -> Violation | None:
         """Judge the answer of has_incomplete."""
         seen = self._incomplete.seen(call)
         assert seen is not None
-        least, most = seen
+        least, most = self._shown.incomplete(call, index, seen, yes=yes)
         self._tests(AccumulatorClause.NOTHING_IS_LEFT)
-        if yes and most == 0 and self._at_once:
+        if yes and most == 0:
             return AccumulatorClause.NOTHING_IS_LEFT.broken(
                 "no batch is incomplete",
                 "there is one",
-                "every record that was appended has been called back (standard 4.7)",
+                "all that was appended has been called back, or there was none before, and nothing "
+                "was appended since (standard 4.7)",
             )
         if yes or least == 0:
             return None
@@ -163,6 +218,10 @@ class Holdings:
             "there is none",
             f"{least} records at least were accepted, and not called back (standard 4.11)",
         )
+
+    def _look(self, call: int) -> None:
+        is_settled = self._incomplete.most == self._untold
+        self._shown.look(call, without_appends=not self._met, is_settled=is_settled)
 
     def _settle(self, record: Record) -> None:
         batch = record.batch
@@ -174,8 +233,11 @@ class Holdings:
     def _unsure(self, record: Record) -> None:
         if record in self._sure:
             self._sure.remove(record)
-            self._memory.change(least=-self._batch_size)
+            self._memory.change(least=-self._least(record))
+
+    def _least(self, record: Record) -> int:
+        return max(self._batch_size, record.size)
 
     def _end(self, record: Record) -> tuple[int, int] | None:
-        del self._met[record.asked]
+        del self._met[record.asked], self._under_way[record.asked]
         return self._memory.seen(record.asked)

@@ -3,13 +3,12 @@
 from collections import Counter
 
 from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory, Tick
-from wheelproof_spec.base.history.bounds import Bounds
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.components.accumulator.calls import (
+    EXPIRED,
     Abort,
     Append,
     Appended,
@@ -30,16 +29,15 @@ from wheelproof_spec.components.accumulator.calls import (
     YesOrNo,
 )
 from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorConfig
+from wheelproof_spec.components.accumulator.history.appends import Appends, taken_after_close
 from wheelproof_spec.components.accumulator.history.callbacks import Callbacks, never_called_back
 from wheelproof_spec.components.accumulator.history.checks import Checks
+from wheelproof_spec.components.accumulator.history.flushes import Flushes
 from wheelproof_spec.components.accumulator.history.holdings import Holdings
 from wheelproof_spec.components.accumulator.history.queues import Queues
-from wheelproof_spec.components.accumulator.history.record import Record
+from wheelproof_spec.components.accumulator.history.record import Batch, Record
 from wheelproof_spec.components.accumulator.history.turns import Turns
 
-CLOSED = "Closed"
-EXHAUSTED = "Exhausted"
-INTERRUPTED = "Interrupted"
 _ENDS_BATCHES = (Respond, Expire, Abort)
 _SENDER = (*_ENDS_BATCHES, Ready, Drain, Reenqueue, Split)
 
@@ -69,18 +67,31 @@ class AccumulatorHistoryJudge:
         self._holdings = Holdings(config, tally)
         self._queues = Queues(self._records, tally)
         self._turns = Turns(self._queues.waiting, tally)
-        oldest_ms = self._callbacks.oldest_ms
-        self._checks = Checks(config, clock, self._turns, self._queues, oldest_ms, tally)
-        self._flushes = Bounds()
         self._interrupts: Counter[str] = Counter()
         """How many interrupts of each process have not ended a call yet."""
+        self._flushes = Flushes(self._callbacks, self._interrupts, tally)
+        oldest_ms = self._callbacks.oldest_ms
+        self._checks = Checks(
+            config, clock, self._turns, self._queues, self._flushes, oldest_ms, tally
+        )
+        self._appends = Appends(
+            clock,
+            self._records,
+            self._callbacks,
+            self._holdings,
+            self._queues,
+            self._turns,
+            self._checks,
+            self._interrupts,
+            tally,
+        )
+        self._going_back: dict[int, Batch] = {}
+        """The batches that go back to their queues, by the events of these calls."""
         self._sender = 0
         self._alone = -1
         """The last call of the sender, or -1 if another sender call overlaps it."""
         self._enders = 0
         self._last_ender = -1
-        self._closing = False
-        self._closed: int | None = None
 
     # What the checker calls
 
@@ -96,14 +107,14 @@ class AccumulatorHistoryJudge:
             self._enders += isinstance(value, _ENDS_BATCHES)
         match value:
             case Append():
-                self._append(value, op.index)
+                self._appends.asked(value, op.index)
             case Respond() | Reenqueue() | Split():
                 self._begin_with_batch(value, op.index)
             case Drain():
                 self._callbacks.has_drains = True
                 self._callbacks.open_drains += 1
             case Ready():
-                self._checks.begin(op.index, closed=self._closed is not None)
+                self._checks.begin(op.index, closed=self._appends.closed is not None)
             case Mute(partition=partition):
                 self._turns.mute_begins(partition, op.index)
             case Unmute(partition=partition):
@@ -111,11 +122,14 @@ class AccumulatorHistoryJudge:
             case Tick(to_ms=to_ms):
                 self._clock.ticking(to_ms)
             case Flush():
-                self._flushes.change(most=1)
+                self._flushes.begins(op.index, op.process)
             case Interrupt(name=name):
                 self._interrupts[name] += 1
-            case Close() | Abort():
-                self._closing = True
+            case Close():
+                self._appends.closing = True
+            case Abort():
+                self._appends.closing = self._callbacks.has_aborts = True
+                self._holdings.may_abort()
             case AvailableMemory():
                 self._holdings.look_at_memory(op.index)
             case HasIncomplete():
@@ -144,10 +158,16 @@ class AccumulatorHistoryJudge:
         self._end_of_sender(asked, op)
         match asked.value:
             case Append(record=name):
-                return self._refuse(self._records[name], op)
+                return self._appends.refused(name, op)
             case Flush():
-                self._flushes.change(most=-1)
-                return self._unprovoked(op, AccumulatorClause.FLUSH_WAITS)
+                self._flushes.ends(asked.index)
+                return self._appends.unprovoked(op, AccumulatorClause.FLUSH_WAITS)
+            case Reenqueue() | Split():
+                self._stays_in_flight(asked.index)
+                return None
+            case Ready():
+                self._checks.forget(asked.index)
+                return None
             case Unmute(partition=partition):
                 self._queues.unmute_ends(partition, op.index)
                 return None
@@ -163,6 +183,13 @@ class AccumulatorHistoryJudge:
         self._clock.at(op.time_ns)
         if isinstance(asked.value, Append):
             self._holdings.lost(self._records[asked.value.record])
+        elif isinstance(asked.value, Flush):
+            self._flushes.lost(asked.index)
+        elif isinstance(asked.value, Ready):
+            self._checks.forget(asked.index)
+        elif asked.index in self._going_back:
+            # It may be in flight still: its response may come.
+            self._queues.regained(self._going_back.pop(asked.index), in_flight=False)
         else:
             self._forget_look(asked.index)
 
@@ -193,94 +220,19 @@ class AccumulatorHistoryJudge:
             found.append("the history does not end quietly: what never happened was not judged")
         return tuple(found)
 
-    # Appends
-
-    def _append(self, value: Append, index: int) -> None:
-        if value.record in self._records:
-            raise MalformedError(
-                f"appends the record {value.record!r} again; each has its own name"
-            )
-        record = self._records[value.record] = Record(
-            name=value.record,
-            partition=value.partition,
-            asked=index,
-            oldest_ms=self._callbacks.oldest_ms(value.partition),
-            patient_until_ms=self._clock.least + value.max_time_to_block_ms,
-            holds=self._holdings.need(value.size),
-        )
-        self._callbacks.asked(record)
-        self._holdings.asked(record)
-        self._checks.asked(value.partition)
-
-    def _accept(self, record: Record, answer: Appended, index: int) -> Violation | None:
-        record.returned = index
-        record.accepted_ms = self._clock.ceiling
-        if record.called_back is None:
-            self._callbacks.accepted(record)
-            self._queues.accepted(record)
-        new = answer.new_batch_created
-        violation = self._holdings.accepted(
-            record, new_batch=new if isinstance(new, bool) else None
-        )
-        if not self._came_after_close(record):
-            return violation
-        return AccumulatorClause.REFUSES_AFTER_CLOSE.broken(
-            f"the append of {record.name!r} is refused",
-            "it is accepted",
-            "close had returned before it began (standard 4.1, 4.9)",
-        )
-
-    def _refuse(self, record: Record, op: HistoryOp[object]) -> Violation | None:
-        clause = AccumulatorClause.APPEND_ENDS_FOR_A_REASON
-        self._tests(clause)
-        self._came_after_close(record)
-        record.refused = True
-        self._checks.gone([record])
-        exhausted = op.error == EXHAUSTED
-        violation = self._holdings.refused(record, exhausted=exhausted)
-        wrongly = self._callbacks.refused(record) or self._unprovoked(op, clause)
-        if wrongly is not None:
-            return wrongly
-        if op.error == CLOSED and not self._closing:
-            return clause.broken(
-                f"{record.name!r} is accepted, or memory is exhausted",
-                "it was refused because the accumulator is closed",
-                "neither close nor abort has been called",
-            )
-        if exhausted and self._clock.high < record.patient_until_ms:
-            return clause.broken(
-                f"the append of {record.name!r} waits for memory as long as it may",
-                "refused earlier because memory is exhausted",
-                "a time-out lasts at least its limit (standard 3.3, 7)",
-            )
-        return violation
-
-    def _came_after_close(self, record: Record) -> bool:
-        """Tell whether an append began after close had returned, and so must be refused."""
-        if self._closed is None or self._closed > record.asked:
-            return False
-        return self._tests(AccumulatorClause.REFUSES_AFTER_CLOSE)
-
-    def _unprovoked(self, op: HistoryOp[object], clause: AccumulatorClause) -> Violation | None:
-        """Return a violation if a call ends as interrupted without an interrupt."""
-        if op.error != INTERRUPTED:
-            return None
-        self._tests(clause)
-        if self._interrupts[op.process]:
-            self._interrupts[op.process] -= 1
-            return None
-        return clause.broken(
-            f"{op.f!r} waits",
-            "it ended as if its thread had been interrupted",
-            f"{op.process!r} was not interrupted as often as that",
-        )
-
     def _call_back(self, value: Callback, index: int) -> Violation | None:
         record = self._records.get(value.record)
         violation = self._callbacks.judge(record, value, index)
-        if record is not None and record.called_back == index:
-            self._holdings.called_back(record)
-            self._checks.gone([record])
+        if record is None or record.called_back != index:
+            return violation
+        batch = record.batch
+        is_read = value.error == EXPIRED and self._callbacks.has_responses
+        is_read = is_read and batch is not None and batch.in_flight and not batch.answered
+        self._holdings.called_back(record, is_read=is_read)
+        self._checks.gone([record])
+        if record.returned is None and self._appends.came_after_close(record):
+            why = "close had returned before its append began"
+            return violation or taken_after_close(record, why)
         return violation
 
     # The sender's calls, and the others
@@ -291,6 +243,7 @@ class AccumulatorHistoryJudge:
             self._callbacks.has_responses = True
             if batch is not None:
                 batch.answered = True
+                self._holdings.may_land(batch)
             return
         if batch is None:
             self._turns.lost_track = self._queues.retries.lost_track = True
@@ -305,20 +258,38 @@ class AccumulatorHistoryJudge:
         else:
             self._queues.back(batch)
         self._turns.back(batch)
-        self._holdings.landed(batch)
+        self._holdings.may_land(batch)
+        self._going_back[index] = batch
+
+    def _stays_in_flight(self, call: int) -> None:
+        """Record that the call of event `call` was refused: its batch did not go back."""
+        batch = self._going_back.pop(call, None)
+        if batch is None:
+            return
+        self._queues.regained(batch, in_flight=True)
+        self._queues.retries.fails(call, batch)
+        self._turns.not_back(batch)
+        self._checks.gone(record for record in batch.records if record.batch is batch)
 
     def _return(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         match asked.value, op.value:
             case Append(record=name), Appended() as answer:
-                return self._accept(self._records[name], answer, op.index)
+                return self._appends.accepted(name, answer, op.index)
             case Ready() as check, Readiness() as told:
-                return self._checks.judge(check, told, alone=self._alone == asked.index)
+                alone = self._alone == asked.index
+                may_be_closed = self._appends.closing
+                return self._checks.judge(
+                    asked.index, check, told, alone=alone, may_be_closed=may_be_closed
+                )
             case Drain() as call, Drained() as answer:
                 return self._drained(asked.index, call, answer)
             case Respond(batch=name), _:
                 return self._respond(name, op.index)
             case Reenqueue() | Split(), _:
                 self._queues.retries.ends(asked.index, op.index)
+                batch = self._going_back.pop(asked.index, None)
+                if batch is not None:
+                    self._holdings.landed(batch)
             case Mute(partition=partition), _:
                 self._queues.mute(partition, asked.index, op.index)
                 self._turns.mute_ends(partition)
@@ -328,19 +299,19 @@ class AccumulatorHistoryJudge:
             case Tick(to_ms=to_ms), _:
                 self._clock.ticked(to_ms)
             case Close(), _:
-                self._closed = op.index if self._closed is None else self._closed
+                self._appends.close(op.index)
             case Abort(), _:
                 return self._end_abort(asked, op)
             case Expire(), _:
                 return self._end_expire(asked, op)
             case Flush(), _:
-                return self._end_flush(asked)
+                return self._flushes.returned(asked.index)
             case AvailableMemory(), Memory(size=size):
-                return self._holdings.judge_memory(asked.index, size)
+                return self._holdings.judge_memory(asked.index, op.index, size)
             case HasIncomplete(), YesOrNo(yes=yes):
-                return self._holdings.judge_incomplete(asked.index, yes=yes)
+                return self._holdings.judge_incomplete(asked.index, op.index, yes=yes)
             case FlushInProgress(), YesOrNo(yes=yes):
-                return self._judge_flushing(asked.index, yes=yes)
+                return self._flushes.judge(asked.index, op.index, yes=yes)
             case _:
                 pass
         return None
@@ -348,15 +319,17 @@ class AccumulatorHistoryJudge:
     def _drained(self, began: int, call: Drain, answer: Drained) -> Violation | None:
         self._callbacks.open_drains -= 1
         alone = not self._enders and self._last_ender < began
-        wrong = self._queues.drained(began, answer, alone=alone)
+        wrong = self._queues.drained(began, call, answer, alone=alone)
         for taken in answer.batches:
             batch = self._queues.batch(taken.batch)
             self._checks.gone(batch.records if batch is not None else ())
-        unfair = self._turns.drained(began, call, answer, alone=self._alone == began)
+        unfair = self._turns.drained(
+            began, call, answer, self._checks.may_hold, alone=self._alone == began
+        )
         return wrong or unfair
 
     def _end_abort(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        closed = self._closed is not None and self._closed < asked.index
+        closed = self._appends.closed is not None and self._appends.closed < asked.index
         # After a close, appends that were accepted during the abort are aborted, too.
         until = op.index if closed else asked.index
         first = self._callbacks.first_owed(until)
@@ -380,29 +353,6 @@ class AccumulatorHistoryJudge:
             "look before this one returned (standard 4.5)",
         )
 
-    def _end_flush(self, asked: HistoryOp[object]) -> Violation | None:
-        self._flushes.change(most=-1)
-        self._tests(AccumulatorClause.FLUSH_WAITS)
-        first = self._callbacks.first_owed(asked.index)
-        if first is None:
-            return None
-        return AccumulatorClause.FLUSH_WAITS.broken(
-            f"{first.name!r} is called back before the flush returns",
-            "the flush returns, and it was not",
-            "its append had returned when the flush began (standard 4.8)",
-        )
-
-    def _judge_flushing(self, call: int, *, yes: bool) -> Violation | None:
-        seen = self._flushes.seen(call)
-        self._tests(AccumulatorClause.FLUSH_ENDS)
-        if not yes or seen is None or seen[1] > 0:
-            return None
-        return AccumulatorClause.FLUSH_ENDS.broken(
-            "no thread flushes",
-            "a flush is in progress",
-            "every flush that had begun is over (standard 4.8)",
-        )
-
     def _respond(self, name: str, index: int) -> Violation | None:
         batch = self._queues.batch(name)
         if batch is None:
@@ -424,7 +374,7 @@ class AccumulatorHistoryJudge:
 
     def _forget_look(self, call: int) -> None:
         self._holdings.forget_look(call)
-        self._flushes.seen(call)
+        self._flushes.may_go_on(call)
 
     def _end_of_sender(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
         if isinstance(asked.value, _SENDER):

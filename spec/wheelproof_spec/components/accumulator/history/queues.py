@@ -6,7 +6,12 @@ from collections.abc import Mapping
 
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.calls import Drained, DrainedBatch, Partition
+from wheelproof_spec.components.accumulator.calls import (
+    Drain,
+    Drained,
+    DrainedBatch,
+    Partition,
+)
 from wheelproof_spec.components.accumulator.component import AccumulatorClause
 from wheelproof_spec.components.accumulator.history.record import Batch, Record
 from wheelproof_spec.components.accumulator.history.retries import Retries
@@ -54,6 +59,7 @@ class Queues:
         self.waiting = FirstOwed()
         """The records that wait to be drained."""
         self.retries = Retries()
+        self._drained = 0
 
     def batch(self, name: str) -> Batch | None:
         """Return the drained batch of this name, if there is one."""
@@ -96,13 +102,27 @@ class Queues:
         batch.in_flight = False
         del self._batches[batch.name]
 
-    def drained(self, began: int, answer: Drained, *, alone: bool) -> Violation | None:
+    def regained(self, batch: Batch, *, in_flight: bool) -> None:
+        """Record that a batch did not go back, or may not have gone back, to its queue."""
+        self._batches[batch.name] = batch
+        batch.in_flight = in_flight
+        for record in batch.records:
+            record.batch = record.batch or batch
+
+    def drained(self, began: int, call: Drain, answer: Drained, *, alone: bool) -> Violation | None:
         """Judge a drain that has ended; `alone` if no call that ends batches overlapped it."""
         partitions: set[Partition] = set()
-        first: Violation | None = None
+        first = self._too_much(call, answer)
         for taken in answer.batches:
             self._tests(AccumulatorClause.DRAINS_THE_HEADS)
             violation = self._take(began, taken, alone=alone)
+            if call.partitions and taken.partition not in call.partitions:
+                violation = _drained_wrongly(
+                    taken.batch,
+                    f"batches of {list(call.partitions)}",
+                    f"one of {taken.partition!r}",
+                    "a drain takes what its node leads (standard 4.3)",
+                )
             if taken.partition in partitions:
                 violation = _drained_wrongly(
                     taken.batch,
@@ -113,6 +133,23 @@ class Queues:
             partitions.add(taken.partition)
             first = first or violation
         return first
+
+    def _too_much(self, call: Drain, answer: Drained) -> Violation | None:
+        """Return the violation if several batches have more bytes than the drain may take."""
+        if not call.max_size or not answer.batches[1:]:
+            return None
+        self._tests(AccumulatorClause.DRAINS_THE_HEADS)
+        names = (name for taken in answer.batches for name in taken.records)
+        found = [self._records[name] for name in names if name in self._records]
+        least = sum(record.size + 1 for record in found)
+        if least <= call.max_size:
+            return None
+        return _drained_wrongly(
+            answer.batches[-1].batch,
+            f"at most {call.max_size} bytes",
+            f"{least} bytes at least, all batches together",
+            "only a first batch may be larger than the limit (standard 4.3)",
+        )
 
     def _take(self, began: int, taken: DrainedBatch, *, alone: bool) -> Violation | None:
         """Record a drained batch, and return what is wrong with it."""
@@ -133,8 +170,10 @@ class Queues:
         members = tuple(found)
         new = [record for record in members if record.batch is None]
         batch = self._batches[taken.batch] = Batch(taken.batch, taken.partition, members)
+        self._drained += 1
         for record, place in found.items():
             record.batch, record.place = batch, place
+            record.order = record.order or (self._drained, place)
         if alone and wrong is None:
             wrong = self._out_of_order(taken, members, new)
             wrong = wrong or self.retries.judge(began, taken, members)

@@ -58,6 +58,13 @@ class Retries:
         if retry is not None:
             retry.ended = index
 
+    def fails(self, began: int, batch: Batch) -> None:
+        """Record that the call of event `began` was refused: its batch has not gone back."""
+        retry = self._open.pop(began, None)
+        if retry is not None:
+            retry.waiting.clear()
+            self.drained(batch.partition, ())
+
     def judge(
         self, began: int, taken: DrainedBatch, records: tuple[Record, ...]
     ) -> Violation | None:
@@ -74,7 +81,7 @@ class Retries:
         if mine is None:
             return None
         left = mine.still_waiting()
-        if left[0] is not records[0] or (not mine.in_parts and left != records):
+        if left[: len(records)] != records or not (mine.in_parts or left == records):
             told = [record.name for record in left]
             expected = f"{'the first of' if mine.in_parts else 'the batch of'} {told}"
             return AccumulatorClause.DRAINS_THE_HEADS.broken(

@@ -1,6 +1,7 @@
 """Judges whether each partition of a node gets its turn in drains (standard 4.3)."""
 
 from collections import Counter
+from collections.abc import Callable
 
 from wheelproof_spec.base.history.clock import NEVER
 from wheelproof_spec.base.results.tally import Tally
@@ -8,7 +9,7 @@ from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.accumulator.calls import Drain, Drained, Partition
 from wheelproof_spec.components.accumulator.component import AccumulatorClause
 from wheelproof_spec.components.accumulator.history.queues import FirstOwed
-from wheelproof_spec.components.accumulator.history.record import Batch
+from wheelproof_spec.components.accumulator.history.record import Batch, Record
 
 
 class Turns:
@@ -27,10 +28,18 @@ class Turns:
         self._open_mutes: Counter[Partition] = Counter()
         self._back: dict[Partition, list[Batch]] = {}
         self._passes: dict[int, tuple[tuple[Partition, ...], dict[Partition, int]]] = {}
+        self._most_bytes: dict[Partition, int] = {}
+        """The most bytes that a batch of each partition can have."""
+        self._stopped: dict[int, tuple[tuple[Partition, ...], Partition]] = {}
+        """Where the last drain of each node has surely stopped, among which partitions."""
         self.unnamed = False
         """Whether a drain has not named its partitions."""
         self.lost_track = False
         """Whether an unknown batch was re-enqueued or split: it may wait in any queue."""
+
+    def asked(self, partition: Partition, most_bytes: int) -> None:
+        """Record that an append began, whose batch may have that many bytes."""
+        self._most_bytes[partition] = max(most_bytes, self._most_bytes.get(partition, 0))
 
     def mute_begins(self, partition: Partition, index: int) -> None:
         """Record that a mute call began: the partition may be muted from now on."""
@@ -50,14 +59,34 @@ class Turns:
         """Record that a batch returned to its queue, where it may back off."""
         self._back.setdefault(batch.partition, []).append(batch)
 
-    def drained(self, began: int, call: Drain, answer: Drained, *, alone: bool) -> Violation | None:
-        """Judge a drain that has ended; `alone` if no other sender call overlapped it."""
+    def not_back(self, batch: Batch) -> None:
+        """Record that a batch did not return to its queue."""
+        left = [other for other in self._back.pop(batch.partition, ()) if other is not batch]
+        if left:
+            self._back[batch.partition] = left
+
+    def drained(
+        self,
+        began: int,
+        call: Drain,
+        answer: Drained,
+        may_hold: Callable[[Partition], bool],
+        *,
+        alone: bool,
+    ) -> Violation | None:
+        """Judge a drain that has ended; `alone` if no other sender call overlapped it.
+
+        `may_hold` tells whether a partition may have queued records.
+        """
+        stopped = self._stopped.pop(call.node, None)
         led, counts = self._passes.pop(call.node, ((), dict[Partition, int]()))
         self.unnamed = self.unnamed or (not call.partitions and bool(answer.batches))
         if not call.partitions or not alone:
             # A drain of no partition passes over none: if it took nothing, keep the counts.
             if not answer.batches and alone:
                 self._passes[call.node] = led, counts
+                if stopped is not None:
+                    self._stopped[call.node] = stopped
             return None
         taken = {batch.partition for batch in answer.batches}
         passed = [
@@ -74,7 +103,19 @@ class Turns:
                 "it takes nothing",
                 "a record waits there, and the first batch is never too large (standard 4.3)",
             )
+        too_little = self._leaves_what_fits(call, answer, passed)
+        if too_little is not None:
+            return too_little
         self._tests(AccumulatorClause.DRAIN_IS_FAIR)
+        stop = _stop(call, taken, passed, may_hold)
+        if stop is not None:
+            self._stopped[call.node] = call.partitions, stop
+        if stopped is not None and stopped[0] == call.partitions and stopped[1] in passed:
+            return AccumulatorClause.DRAIN_IS_FAIR.broken(
+                f"the drain begins at {stopped[1]!r}",
+                f"it takes batches of {sorted(taken, key=str)}",
+                "the last drain of this node stopped there (standard 4.3)",
+            )
         before = counts if led == call.partitions else {}
         counts = {partition: before.get(partition, 0) + 1 for partition in passed}
         self._passes[call.node] = call.partitions, counts
@@ -87,12 +128,38 @@ class Turns:
                 )
         return None
 
+    def _leaves_what_fits(
+        self, call: Drain, answer: Drained, passed: list[Partition]
+    ) -> Violation | None:
+        """Return the violation if a drain passed over a batch that had room for sure."""
+        if not call.max_size:
+            return None
+        self._tests(AccumulatorClause.DRAINS_THE_HEADS)
+        took = sum(self._most_bytes.get(batch.partition, call.max_size) for batch in answer.batches)
+        for partition in passed:
+            if took + self._most_bytes.get(partition, call.max_size) <= call.max_size:
+                return AccumulatorClause.DRAINS_THE_HEADS.broken(
+                    f"the drain takes the head of {partition!r}",
+                    f"it takes {[batch.batch for batch in answer.batches]}",
+                    f"a record waits there, and all have room in {call.max_size} bytes "
+                    "(standard 4.3)",
+                )
+        return None
+
     def waits(self, partition: Partition, since: int) -> bool:
         """Tell whether the partition could be drained all the time since event `since`."""
         if partition in self._muting or self.may_back_off(partition):
             return False
+        return self.holds(partition, since)
+
+    def holds(self, partition: Partition, since: int) -> bool:
+        """Tell whether a record was queued all the time since event `since`, muted or not."""
         first = self._waiting.first_undrained(partition)
         return first is not None and first.returned is not None and first.returned < since
+
+    def first_waiting(self, partition: Partition) -> Record | None:
+        """Return the record of a partition that has waited longest."""
+        return self._waiting.first_undrained(partition)
 
     def accepted_ms(self, partition: Partition) -> int:
         """Return the latest time at which the first waiting record can have been accepted."""
@@ -105,6 +172,22 @@ class Turns:
         if back:
             self._back[partition] = back
         return bool(back) or self.lost_track
+
+
+def _stop(
+    call: Drain,
+    taken: set[Partition],
+    passed: list[Partition],
+    may_hold: Callable[[Partition], bool],
+) -> Partition | None:
+    """Return where a drain has surely stopped: at the only one that it may have passed over.
+
+    A history does not tell in which order the drain goes round. So if it may have passed over more
+    than one, it is not known at which of them it stopped.
+    """
+    left = [name for name in call.partitions if name not in taken]
+    left = [name for name in left if name in passed or may_hold(name)]
+    return left[0] if left == passed and not left[1:] else None
 
 
 def _is_unfinished(batch: Batch) -> bool:
