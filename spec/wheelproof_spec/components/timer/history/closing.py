@@ -30,8 +30,11 @@ class Closing:
         self._tests = tally.tests
         self._has_begun = False
         self._ended: int | None = None
-        self._owed: list[tuple[Task, Violation | None]] = []
-        """The tasks that had been submitted when close was called, or were overdue by then."""
+        self._owed: list[tuple[Task, int, Violation | None]] = []
+        """The tasks that had been submitted when close was called, or were overdue by then.
+
+        With each, the index at which its add had returned: one that is added again owes no more.
+        """
 
     def begin(self, op: _Op) -> None:
         """Record that a close was called: what was submitted before has to run nevertheless."""
@@ -41,7 +44,7 @@ class Closing:
         for task in self._tasks.known.values():
             overdue = self._lateness.overdue(task)
             if overdue or self._tasks.never_ran(task, op.index):
-                self._owed.append((task, overdue))
+                self._owed.append((task, task.settled, overdue))
 
     def end(self, index: int) -> None:
         """Record that a close returned: what waits then never runs."""
@@ -56,13 +59,18 @@ class Closing:
         known = self._tasks.known
         if self._owed or not self._has_begun:
             self._tests(TimerClause.NOTHING_LEFT_BEHIND)
-        owed = self._owed if self._has_begun else [(task, None) for task in known.values()]
-        for task, overdue in owed:
+        if not self._has_begun:
+            each = (
+                self._tasks.never_ran(task, index) or self._lateness.overdue(task)
+                for task in known.values()
+            )
+            return next(filter(None, each), None)
+        for task, settled, overdue in self._owed:
             if known.get(task.name) is not task:
                 continue
             violation = self._tasks.never_ran(task, index)
-            if violation is None and task.phase is Phase.DUE:
-                violation = overdue if self._has_begun else self._lateness.overdue(task)
+            if violation is None and task.phase is Phase.DUE and task.settled == settled:
+                violation = overdue
             if violation is not None:
                 return violation
         return None

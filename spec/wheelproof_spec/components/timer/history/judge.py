@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from wheelproof_spec.base.calls import AdvanceClock, Close, Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
-from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.history.clock import HistoryClock, VirtualClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -52,7 +52,10 @@ class TimerHistoryJudge:
         self._tests = tally.tests
         self._clock = clock
         self._lateness_ms = config.lateness_ms
-        advances = Advances(inline=config.runs == "inline")
+        advances = Advances(
+            inline=config.runs == "inline", unseen=not isinstance(clock, VirtualClock)
+        )
+        self._advances = advances
         self._order = RunOrder(config, clock, tally)
         self._tasks = Tasks(clock, advances, self._order)
         self._advancing = Advancing(clock, advances, self._tasks, tally)
@@ -184,7 +187,7 @@ class TimerHistoryJudge:
             self._tasks.wait(task, op.index)
         else:
             self._tasks.overlap(task).add_returned(asked.index, op.index)
-            if task.add_epoch == self._advancing.begun:
+            if task.add_epoch >= 0 and not self._advancing.may_carry_since(task.add_epoch):
                 self._tasks.met_nobody(task)
             self._tasks.simplify(task, op.index)
         task.added_ms = self._clock.ceiling
@@ -252,7 +255,7 @@ class TimerHistoryJudge:
         self._tasks.close_cancel(task)
         if answer:
             good = task.cancel_in_time
-            if self._advancing.begun > task.cancel_epoch:
+            if self._advancing.may_carry_since(task.cancel_epoch):
                 # An advance was under way, and may have taken the entry out of its list.
                 self._size.leave_behind(task.high)
             self._tasks.drop(task)
@@ -335,6 +338,8 @@ class TimerHistoryJudge:
     # Size and close
 
     def _begin_size(self, op: _Op) -> Violation | None:
+        if self._advances.unseen:
+            self._size.clear_up(op.index, self._lateness.surely_run_ms)
         self._size.begin(op.index)
         return None
 

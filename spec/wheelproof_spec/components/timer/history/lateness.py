@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from wheelproof_spec.base.codec.vocabulary import Absent
-from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock
+from wheelproof_spec.base.history.clock import NEVER, HistoryClock, MonotonicClock
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import TimerClause
@@ -35,6 +35,11 @@ class Lateness:
         is_judged = isinstance(lateness_ms, int) and isinstance(clock, MonotonicClock)
         self._limit_ms = lateness_ms if is_judged and isinstance(lateness_ms, int) else None
         self._threads: dict[str, _Busy] = {}
+
+    @property
+    def surely_run_ms(self) -> int:
+        """The due time up to which somebody has advanced for certain, whether recorded or not."""
+        return -NEVER if self._limit_ms is None else self._clock.low - self._limit_ms - 1
 
     def run_begins(self, process: str) -> None:
         """Record that a thread begins to run a task; `of_run` comes first."""

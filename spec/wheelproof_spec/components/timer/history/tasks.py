@@ -28,7 +28,7 @@ class Tasks:
         self.overlapped: dict[str, Task] = {}
         self.odd: set[str] = set()
         """Tasks whose state is unknown, since they have broken a clause."""
-        self.size = SizeBounds()
+        self.size = SizeBounds(advances)
         self.due: Heap = []
         self._coming: Heap = []
 
