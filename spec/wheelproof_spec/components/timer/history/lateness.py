@@ -74,7 +74,8 @@ class Lateness:
             and thread.since_ms <= due_ms + limit_ms
         ):
             # The task waited its turn: the thread had work since before the task's time was out.
-            late_ms -= thread.busy_ms
+            # What it did before the task was due is no excuse.
+            late_ms -= max(min(thread.busy_ms, thread.free_ms - due_ms), 0)
         if late_ms <= limit_ms:
             return None
         return too_late(task.name, due_ms, self._clock.low, limit_ms)
