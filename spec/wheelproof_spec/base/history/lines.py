@@ -146,7 +146,11 @@ class HistoryEnd:
     history: Annotated[Name, About("the name of the history")]
     ops: Annotated[Count, About("how many lines of kind `op` it has")]
     quiet: Annotated[
-        bool, About("whether the recorder waited until nothing was under way any more")
+        bool,
+        About(
+            "whether the recorder waited until nothing was under way any more; then every call "
+            "has an end"
+        ),
     ]
     stuck: Annotated[
         bool | Absent,

@@ -55,7 +55,11 @@ class TimerConfig(Config):
     lateness_ms: Annotated[
         Count | Absent,
         RECORDED,
-        About("how late a task may begin to run by a real clock; absent: lateness is not judged"),
+        About(
+            "how late a task may begin to run by a real clock; while its thread runs tasks in "
+            "front of it whose ends are recorded, that does not count. Absent: lateness is not "
+            "judged"
+        ),
     ] = ABSENT
     design: Annotated[
         Literal["reference", "kafka"] | Absent,
@@ -218,7 +222,10 @@ class TimerClause(Clause):
         "Timer.RefusesAfterClose",
         Said(
             rule="1.16",
-            promise="An add that begins after close has returned is refused.",
+            promise=(
+                "After close has returned an add and an advance are refused, and what waits does "
+                "not run."
+            ),
             recorded_alone="a driven case does not close its timer",
         ),
     )

@@ -29,16 +29,21 @@ class Advancing:
         """The number of advances that have ended."""
         return self.begun - len(self._began)
 
+    def may_carry_since(self, ended: int) -> bool:
+        """Tell whether an advance may have moved entries since `ended` advances had ended."""
+        return self._advances.unseen or self.begun > ended
+
     def may_submit_since(self, ended: int) -> bool:
         """Tell whether a task may have been submitted since `ended` advances had ended."""
-        return not self._advances.inline or self.begun > ended
+        return not self._advances.inline or self.may_carry_since(ended)
 
     def begin(self, call: int) -> None:
         """Record that an advance began: it owes the tasks that are due by now."""
         self._began[call] = self._clock.owing
         self._advances.under_way += 1
+        # Whoever advances is recorded, it seems.
+        self._advances.unseen = False
         self.begun += 1
-        self._tasks.size.flushing += 1
         self._tasks.watch_size()
 
     def end(self, call: int) -> Violation | None:
@@ -58,7 +63,6 @@ class Advancing:
 
     def leave(self, call: int) -> int:
         """Record that an advance is over; return the clock's time when it began."""
-        self._tasks.size.flushing -= 1
         self._advances.under_way -= 1
         return self._began.pop(call)
 

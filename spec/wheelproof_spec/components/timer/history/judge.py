@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from wheelproof_spec.base.calls import AdvanceClock, Close, Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
-from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock
+from wheelproof_spec.base.history.clock import HistoryClock, VirtualClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -25,24 +25,19 @@ from wheelproof_spec.components.timer.component import (
     WaitingTasks,
 )
 from wheelproof_spec.components.timer.history.advancing import Advancing
+from wheelproof_spec.components.timer.history.closing import CLOSED, Closing
+from wheelproof_spec.components.timer.history.lateness import Lateness
 from wheelproof_spec.components.timer.history.order import RunOrder
 from wheelproof_spec.components.timer.history.states import Advances, OpenAdd, OpenCancel
 from wheelproof_spec.components.timer.history.task import Phase, Task
 from wheelproof_spec.components.timer.history.tasks import Tasks
 from wheelproof_spec.components.timer.history.violations import (
     cancel_lied,
-    overdue,
     ran_before,
     ran_early,
     ran_too_often,
-    refused_while_open,
-    taken_in_after_close,
-    too_late,
     wrong_size,
 )
-
-CLOSED = "Closed"
-"""The error of a call that was refused since the timer is closed."""
 
 _Op = HistoryOp[object]
 
@@ -57,19 +52,22 @@ class TimerHistoryJudge:
         self._tests = tally.tests
         self._clock = clock
         self._lateness_ms = config.lateness_ms
-        advances = Advances(inline=config.runs == "inline")
+        advances = Advances(
+            inline=config.runs == "inline", unseen=not isinstance(clock, VirtualClock)
+        )
+        self._advances = advances
         self._order = RunOrder(config, clock, tally)
         self._tasks = Tasks(clock, advances, self._order)
         self._advancing = Advancing(clock, advances, self._tasks, tally)
         self._size = self._tasks.size
-        self._closing: int | None = None
-        self._closed: int | None = None
+        self._lateness = Lateness(config.lateness_ms, clock, tally)
+        self._closing = Closing(self._tasks, self._lateness, tally)
         self._begin: Mapping[type[object], Callable[[_Op], Violation | None]] = {
             Add: self._begin_add,
             Cancel: self._begin_cancel,
             AdvanceClock: self._begin_advance,
             Tick: self._begin_tick,
-            Run: self._run,
+            Run: self._begin_run,
             Size: self._begin_size,
             Close: self._begin_close,
         }
@@ -90,12 +88,15 @@ class TimerHistoryJudge:
                 self._clock.mark()
             elif isinstance(op.value, Run):
                 self._order.runs_in(op.process)
+                self._lateness.run_begins(op.process)
             return None
         return self._begin[type(op.value)](op)
 
     def ended(self, op: _Op) -> Violation | None:
-        """Ignore the end of a run: no rule depends on it."""
-        del op
+        """Record that a run ended: the task behind it may not have begun before."""
+        if isinstance(op.time_ns, int):
+            self._move_clock(op)
+            self._lateness.run_ends(op.process)
         return None
 
     def returned(self, asked: _Op, op: _Op) -> Violation | None:
@@ -121,12 +122,7 @@ class TimerHistoryJudge:
             self._advancing.leave(asked.index)
         elif isinstance(value, Size):
             self._size.end(asked.index)
-        if op.error != CLOSED:
-            return None
-        self._tests(TimerClause.REFUSES_ONLY_AFTER_CLOSE)
-        if isinstance(value, Add):
-            self._begins_after_close(asked)
-        return refused_while_open(asked.f) if self._closing is None else None
+        return self._closing.refused(asked) if op.error == CLOSED else None
 
     def lost(self, asked: _Op, op: _Op) -> None:
         """Record that a call's outcome is unknown: it may take effect at any time, or never."""
@@ -134,7 +130,11 @@ class TimerHistoryJudge:
         value = asked.value
         if self._tasks.is_odd(value):
             return
-        if isinstance(value, Add | Cancel):
+        if isinstance(value, Add) and self._closing.is_too_late_for(asked):
+            # It can only have been refused.
+            self._clock.release()
+            self._tasks.undo(value.task, asked.index, op.index)
+        elif isinstance(value, Add | Cancel):
             self._tasks.overlap(self._tasks.known[value.task])
         elif isinstance(value, Size):
             self._size.end(asked.index)
@@ -144,14 +144,9 @@ class TimerHistoryJudge:
         if end is not None and end.quiet:
             # Without a quiet end, a task might run on another thread after the recorder stopped.
             self._order.settle()
-        if end is None or not end.quiet or self._closing is not None:
+        if end is None or not end.quiet:
             return None
-        self._tests(TimerClause.NOTHING_LEFT_BEHIND)
-        for task in self._tasks.known.values():
-            violation = self._tasks.never_ran(task, index) or self._overdue(task)
-            if violation is not None:
-                return violation
-        return None
+        return self._closing.left(index)
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return notes on what was not judged."""
@@ -175,7 +170,9 @@ class TimerHistoryJudge:
             )
             self._size.possible += 1
         else:
-            self._tasks.meet(task).begin(OpenAdd(op.index, mark, value.delay_ms))
+            states = self._tasks.meet(task)
+            task.add_epoch = -1 if states.under_way else self._advancing.ended
+            states.begin(OpenAdd(op.index, mark, value.delay_ms))
         self._tasks.watch_size()
         return None
 
@@ -190,19 +187,16 @@ class TimerHistoryJudge:
             self._tasks.wait(task, op.index)
         else:
             self._tasks.overlap(task).add_returned(asked.index, op.index)
+            if task.add_epoch >= 0 and not self._advancing.may_carry_since(task.add_epoch):
+                self._tasks.met_nobody(task)
             self._tasks.simplify(task, op.index)
+        task.added_ms = self._clock.ceiling
         self._clock.release()
         self._tasks.watch_size()
-        if not self._begins_after_close(asked):
-            return None
-        self._tasks.give_up(task)
-        return taken_in_after_close(value.task)
-
-    def _begins_after_close(self, add: _Op) -> bool:
-        """Tell whether an add had to be refused, and count the clause as tested."""
-        if self._closed is None or self._closed > add.index:
-            return False
-        return self._tests(TimerClause.REFUSES_AFTER_CLOSE)
+        violation = self._closing.taken(asked)
+        if violation is not None:
+            self._tasks.give_up(task)
+        return violation
 
     # Cancelling
 
@@ -261,7 +255,7 @@ class TimerHistoryJudge:
         self._tasks.close_cancel(task)
         if answer:
             good = task.cancel_in_time
-            if self._advancing.begun > task.cancel_epoch:
+            if self._advancing.may_carry_since(task.cancel_epoch):
                 # An advance was under way, and may have taken the entry out of its list.
                 self._size.leave_behind(task.high)
             self._tasks.drop(task)
@@ -278,6 +272,11 @@ class TimerHistoryJudge:
 
     # Running
 
+    def _begin_run(self, op: _Op) -> Violation | None:
+        violation = self._run(op)
+        self._lateness.run_begins(op.process)
+        return violation
+
     def _run(self, op: _Op) -> Violation | None:
         value = op.value
         assert isinstance(value, Run)
@@ -291,7 +290,11 @@ class TimerHistoryJudge:
             return ran_too_often(value.task)
         phase = task.phase
         if task.cancel is None and (phase is Phase.DUE or phase is Phase.SUBMITTED):
-            violation = self._order.judge(task) or self._too_late(task)
+            violation = (
+                self._closing.ran(task)
+                or self._order.judge(task)
+                or self._lateness.of_run(task, op.process)
+            )
             self._tasks.drop(task)
             self._tasks.watch_size()
             return violation
@@ -306,16 +309,6 @@ class TimerHistoryJudge:
             return None
         self._tasks.give_up(task)
         return ran_early(value.task) if early else ran_too_often(value.task)
-
-    def _too_late(self, task: Task) -> Violation | None:
-        lateness_ms = self._lateness_ms
-        if not isinstance(lateness_ms, int) or not isinstance(self._clock, MonotonicClock):
-            return None
-        self._tests(TimerClause.RUNS_WITHIN_ITS_LATENESS)
-        late_ms = self._clock.low - task.high
-        if late_ms <= lateness_ms:
-            return None
-        return too_late(task.name, task.high, self._clock.low, lateness_ms)
 
     # Advancing
 
@@ -339,19 +332,14 @@ class TimerHistoryJudge:
 
     def _end_advance(self, asked: _Op, op: _Op) -> Violation | None:
         del op
-        return self._advancing.end(asked.index)
-
-    def _overdue(self, task: Task) -> Violation | None:
-        """Return the violation if a due task has not run within the promised lateness."""
-        lateness_ms = self._lateness_ms
-        if task.phase is not Phase.DUE or self._too_late(task) is None:
-            return None
-        assert isinstance(lateness_ms, int)
-        return overdue(task.name, task.high, self._clock.low, lateness_ms)
+        left = self._advancing.end(asked.index)
+        return self._closing.taken(asked) or left
 
     # Size and close
 
     def _begin_size(self, op: _Op) -> Violation | None:
+        if self._advances.unseen:
+            self._size.clear_up(op.index, self._lateness.surely_run_ms)
         self._size.begin(op.index)
         return None
 
@@ -368,14 +356,12 @@ class TimerHistoryJudge:
         return wrong_size(least, most, value.size)
 
     def _begin_close(self, op: _Op) -> Violation | None:
-        if self._closing is None:
-            self._closing = op.index
+        self._closing.begin(op)
         return None
 
     def _end_close(self, asked: _Op, op: _Op) -> Violation | None:
         del asked
-        if self._closed is None:
-            self._closed = op.index
+        self._closing.end(op.index)
         return None
 
     # Time, and calls that are not judged

@@ -6,16 +6,18 @@ it and binds its task in one effect.
 `search` is for small recorded histories with a virtual clock. There an add reads the clock and then
 binds its task, at two moments of its call, and is settled when it has returned. The submission of a
 task is a hidden effect: it comes before the run. An advance begins and ends with its call. The
-order of runs and the size are left out.
+order of runs is left out. So is the size if a task is added again: an add takes its older entry out
+of a bucket before it puts the new one into another, and between the two the size may miss it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wheelproof_spec.base.calls import Advance, Tick
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.contract import contract_of
 from wheelproof_spec.base.history.judging import Searched, WholeHistory
+from wheelproof_spec.base.history.lines import HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
@@ -26,13 +28,14 @@ from wheelproof_spec.components.timer.component import (
     Size,
     TimerClause,
     TimerConfig,
+    WaitingTasks,
 )
 from wheelproof_spec.components.timer.model import HeapTimer, timer_of
 from wheelproof_spec.history.linearizability.calls import Call, Unknown
 from wheelproof_spec.history.linearizability.interleaved import Interleaved
 from wheelproof_spec.history.orders import Question, is_answered
 
-_CALLS = {"add", "cancel", "tick", "advance_clock", "run"}
+_CALLS = {"add", "cancel", "tick", "advance_clock", "run", "size"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,9 @@ class _End:
     advance: int
 
 
-_Operation = Add | Cancel | Tick | Run | _Settle | _Begin | _End
-_Answer = bool | None
+_Operation = Add | Cancel | Tick | Run | Size | _Settle | _Begin | _End
+_Answer = int | None
+"""What a cancel or a size answered."""
 
 
 TimerOperation = Add | Cancel | Advance | Size | Run
@@ -148,6 +152,9 @@ class _RecordedTimer(Interleaved[HeapTimer, _Operation, _Answer]):
             case Cancel(task=task):
                 seen = None if isinstance(result, Unknown) else result
                 broken = spec.judge_cancel(spec.cancel(task), seen)
+            case Size():
+                seen = None if isinstance(result, Unknown) else result
+                broken = spec.judge_size(spec.sizes(), seen)
             case Run(task=task):
                 broken = spec.submit(task)
             case _Settle(add):
@@ -161,12 +168,39 @@ class _RecordedTimer(Interleaved[HeapTimer, _Operation, _Answer]):
         return () if broken else (spec,)
 
 
+def _submissions(history: WholeHistory) -> Mapping[int, Sequence[HistoryOp[object]]]:
+    """Return the runs by the call that begins before their submission; -1 if none has to.
+
+    If tasks run inline, the call that submitted one has not returned when the run begins. So the
+    submission comes after the begin of one of the calls that are under way then.
+    """
+    config = history.header.config
+    assert isinstance(config, TimerConfig)
+    found: dict[int, list[HistoryOp[object]]] = {}
+    under_way: dict[str, int] = {}
+    for op in history.ops:
+        if isinstance(op.value, Run):
+            first = min(under_way.values(), default=-1) if config.runs == "inline" else -1
+            found.setdefault(first, []).append(op)
+        elif op.f in ("add", "advance_clock"):
+            if op.type == "invoke":
+                under_way[op.process] = op.index
+            else:
+                del under_way[op.process]
+    return found
+
+
 def _asked(history: WholeHistory) -> Question[_Operation, _Answer]:
     """Return the history with its hidden effects made explicit."""
     question: Question[_Operation, _Answer] = Question()
-    for op in history.ops:
-        if isinstance(op.value, Run) and op.type == "invoke":
-            question.begin(f"submit-{op.index}", op.value)
+    submissions = _submissions(history)
+
+    def may_submit(call: int) -> None:
+        for run in submissions.get(call, ()):
+            assert isinstance(run.value, Run)
+            question.begin(f"submit-{run.index}", run.value)
+
+    may_submit(-1)
     if not history.quiet:
         for op in history.ops:
             if isinstance(op.value, Add):
@@ -176,7 +210,8 @@ def _asked(history: WholeHistory) -> Question[_Operation, _Answer]:
         question.index = op.index
         if isinstance(op.value, Run):
             question.end(f"submit-{op.index}", None)
-        elif op.f == "advance_clock":
+            continue
+        if op.f == "advance_clock":
             if op.type == "invoke":
                 begun[op.process] = op.index
                 question.now(f"begin-{op.index}", _Begin(op.index), None)
@@ -188,15 +223,19 @@ def _asked(history: WholeHistory) -> Question[_Operation, _Answer]:
                 # After the add's own return, so that it does not settle before its effect.
                 question.now(f"settle-{op.index}", _Settle(begun[op.process]), None)
         else:
-            assert isinstance(op.value, Add | Cancel | Tick)
+            assert isinstance(op.value, Add | Cancel | Tick | Size)
             begun[op.process] = question.begin(op.process, op.value)
+        if op.type == "invoke":
+            may_submit(op.index)
     return question
 
 
 def _answer_of(value: object) -> _Answer:
-    """Return what a cancel answered, if it did."""
+    """Return what a cancel or a size answered, if it did."""
     if isinstance(value, Cancelled) and isinstance(value.cancelled, bool):
         return value.cancelled
+    if isinstance(value, WaitingTasks):
+        return value.size
     return None
 
 
@@ -206,18 +245,32 @@ def _clause_of(call: Call[_Operation, _Answer]) -> Clause:
             return TimerClause.NEVER_BEFORE_DUE
         case Cancel():
             return TimerClause.CANCEL_TELLS_THE_TRUTH
+        case Size():
+            return TimerClause.SIZE_COUNTS_WAITING
         case _:
             return TimerClause.NOTHING_LEFT_BEHIND
+
+
+def _adds_again(history: WholeHistory) -> bool:
+    """Tell whether a task is added more than once."""
+    added = [
+        op.value.task for op in history.ops if isinstance(op.value, Add) and op.type == "invoke"
+    ]
+    return len(added) > len(set(added))
 
 
 def search(history: WholeHistory) -> Searched | None:
     """Search a history; see `RecordedComponent.search`."""
     config = history.header.config
     assert isinstance(config, TimerConfig)
-    known = is_answered(history.ops) and {op.f for op in history.ops} <= _CALLS
+    calls = {op.f for op in history.ops}
+    known = is_answered(history.ops) and calls <= _CALLS
     if not known or history.header.clock != "virtual":
         return None
-    # No size is asked for, so it does not matter which entries a cancel leaves behind.
-    tally = Tally(limits=(TimerClause.SIZE_COUNTS_WAITING,))
+    has_size = "size" in calls
+    if has_size and _adds_again(history):
+        return None
+    # If no size is asked for, it does not matter which entries a cancel leaves behind.
+    tally = Tally(limits=() if has_size else (TimerClause.SIZE_COUNTS_WAITING,))
     timer = timer_of(config, contract_of(history.profile), tally)
     return _asked(history).ask(_RecordedTimer(timer), _clause_of)

@@ -2,17 +2,18 @@
 
 import heapq
 
+from wheelproof_spec.components.timer.history.states import Advances
+
 
 class SizeBounds:
     """The bounds on the number of linked entries, now and during the open calls of `size`."""
 
-    def __init__(self) -> None:
+    def __init__(self, advances: Advances) -> None:
+        self._advances = advances
         self.sure = 0
         """The tasks that are linked for certain: their add has returned and they are not due."""
         self.possible = 0
         """The tasks that may be linked."""
-        self.flushing = 0
-        """The advances under way; one of them may have taken an entry out of its list."""
         self.meetings = 0
         """The calls that overlapped another call on their task: each may leave an entry behind."""
         self._leftovers: list[tuple[int, int]] = []
@@ -55,7 +56,7 @@ class SizeBounds:
             heapq.heappush(leftovers, leftover)
 
     def _least(self) -> int:
-        return max(self.sure - bool(self.flushing), 0)
+        return max(self.sure - self._advances.may_carry, 0)
 
     def _most(self) -> int:
         return self.possible + self.meetings + len(self._leftovers)

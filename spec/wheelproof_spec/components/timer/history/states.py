@@ -58,12 +58,19 @@ class Advances:
 
     `began` is where the last-begun of the returned advances began, `clock_ms` the time up to which
     it owed tasks. `inline`: a task has begun to run when the call that submitted it returns.
+    `unseen`: a thread of the timer may advance at any time, and is not recorded.
     """
 
     inline: bool
+    unseen: bool
     began: int = -1
     clock_ms: int = -NEVER
     under_way: int = 0
+
+    @property
+    def may_carry(self) -> bool:
+        """Whether an advance may be under way, and have taken an entry out of its list."""
+        return self.unseen or self.under_way > 0
 
 
 class TaskStates:
@@ -200,7 +207,9 @@ class TaskStates:
     def _may_submit(self) -> bool:
         """Tell whether a call under way may submit the task, or an executor may run it late."""
         advances = self._advances
-        return not advances.inline or advances.under_way > 0 or bool(self._adds)
+        if not advances.inline or advances.may_carry:
+            return True
+        return bool(self._adds)
 
     def _drop_what_was_owed(self) -> None:
         self.states = {after for state in self.states for after in self._after_advances(state)}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from wheelproof_spec.base.history.clock import NEVER
 from wheelproof_spec.components.timer.history.states import (
     OpenAdd,
     OpenCancel,
@@ -29,8 +30,11 @@ class Task:
     """One task, from its first call until the judge stops tracking it.
 
     `dues` are the possible due times, as intervals in order, from `low` to `high`; `call` is the
-    index at which its add began, `settled` the index at which the add returned, `due_since` the
-    index at which the clock reached its due time.
+    index at which its add began, `settled` the index at which the add returned, `added_ms` the
+    latest time at that moment, `due_since` the index at which the clock reached its due time.
+
+    `cancel_epoch` and `add_epoch` are how many advances had ended when the last cancel, and the
+    last add again, began; `add_epoch` is -1 if another call on the task was under way then.
     """
 
     name: str
@@ -41,12 +45,20 @@ class Task:
     dues: tuple[tuple[int, int], ...] = ()
     low: int = 0
     high: int = 0
+    added_ms: int = -NEVER
     settled: int = -1
     due_since: int = -1
     cancel: int | None = None
     cancel_in_time: bool = False
     cancel_epoch: int = 0
+    add_epoch: int = -1
+    waited_at_close: bool = False
     states: TaskStates | None = None
+
+    @property
+    def runs_from_ms(self) -> int:
+        """From when it can run for certain: a negative delay ends at once, not before its add."""
+        return max(self.high, self.added_ms)
 
 
 Heap = list[tuple[int, int, Task]]

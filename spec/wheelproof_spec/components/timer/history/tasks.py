@@ -28,7 +28,7 @@ class Tasks:
         self.overlapped: dict[str, Task] = {}
         self.odd: set[str] = set()
         """Tasks whose state is unknown, since they have broken a clause."""
-        self.size = SizeBounds()
+        self.size = SizeBounds(advances)
         self.due: Heap = []
         self._coming: Heap = []
 
@@ -136,6 +136,7 @@ class Tasks:
         self._leave(task)
         self.size.possible += 1
         task.phase = Phase.OVERLAPPED
+        task.waited_at_close = False
         settled = {task.call: task.settled} if task.settled >= 0 else dict[int, int]()
         task.states = TaskStates(self._clock, self._advances, states, settled)
         self.overlapped[task.name] = task
@@ -147,6 +148,16 @@ class Tasks:
         self.size.meetings += 1
         states.meetings += 1
         return states
+
+    def met_nobody(self, task: Task) -> None:
+        """Record that the task was added again, and neither a call on it nor an advance was met.
+
+        Then the older entry was taken out of its bucket (standard 1.12), and none is left behind.
+        """
+        states = task.states
+        if states is not None and states.meetings == 1 and not states.under_way:
+            self.size.meetings -= 1
+            states.meetings = 0
 
     def simplify(self, task: Task, index: int) -> None:
         """Make the task simple again if only one state is left and no call is under way."""

@@ -18,6 +18,22 @@ def taken_in_after_close(name: str) -> Violation:
     )
 
 
+def advanced_after_close() -> Violation:
+    """Return the violation by an advance that began after close and was accepted."""
+    return TimerClause.REFUSES_AFTER_CLOSE.broken(
+        "the advance is refused", "it returned", "close had returned before the advance began"
+    )
+
+
+def ran_after_close(name: str) -> Violation:
+    """Return the violation by a task that ran though it waited when close had returned."""
+    return TimerClause.REFUSES_AFTER_CLOSE.broken(
+        f"{name!r} never runs",
+        f"{name!r} ran",
+        "it was not due when close had returned, and what waits then must not run",
+    )
+
+
 def cancel_lied(name: str, *, answer: bool) -> Violation:
     """Return the violation by a cancel that gave the wrong answer."""
     return TimerClause.CANCEL_TELLS_THE_TRUTH.broken(
