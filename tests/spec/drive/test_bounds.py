@@ -73,7 +73,9 @@ def test_every_case_that_is_drawn_lies_inside() -> None:
 def test_a_named_case_that_lies_outside_says_what_it_needs() -> None:
     tally = Tally(bounds={"delay_ms": Bound(most=600)})
     needs = {one.name: lacking(SUITE, one, tally) for one in TIMER.scenarios()}
-    assert needs["what is due in 10 s has 5 s left after 5 s"] == ("delay_ms 10000, declared: at most 600",)
+    assert needs["what is due in 10 s has 5 s left after 5 s"] == (
+        "delay_ms 10000, declared: at most 600",
+    )
     assert needs["adding again moves a task and keeps the size"] == ()
 
 
