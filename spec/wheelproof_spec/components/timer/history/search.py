@@ -13,7 +13,7 @@ of a bucket before it puts the new one into another, and between the two the siz
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from wheelproof_spec.base.calls import Advance, Tick
+from wheelproof_spec.base.calls import Advance, AdvanceClock, Tick
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.contract import contract_of
 from wheelproof_spec.base.history.judging import Searched, WholeHistory
@@ -33,7 +33,7 @@ from wheelproof_spec.components.timer.component import (
 from wheelproof_spec.components.timer.model import HeapTimer, timer_of
 from wheelproof_spec.history.linearizability.calls import Call, Unknown
 from wheelproof_spec.history.linearizability.interleaved import Interleaved
-from wheelproof_spec.history.orders import Question, is_answered
+from wheelproof_spec.history.orders import Question
 
 _CALLS = {"add", "cancel", "tick", "advance_clock", "run", "size"}
 
@@ -190,8 +190,26 @@ def _submissions(history: WholeHistory) -> Mapping[int, Sequence[HistoryOp[objec
     return found
 
 
-def _asked(history: WholeHistory) -> Question[_Operation, _Answer]:
-    """Return the history with its hidden effects made explicit."""
+def _endings(history: WholeHistory) -> Mapping[int, str]:
+    """Return how each call that has ended did so: `ok`, `fail` or `info`."""
+    found: dict[int, str] = {}
+    begun: dict[str, int] = {}
+    for op in history.ops:
+        if isinstance(op.value, Run):
+            continue
+        if op.type == "invoke":
+            begun[op.process] = op.index
+        else:
+            found[begun[op.process]] = op.type
+    return found
+
+
+def _asked(history: WholeHistory, endings: Mapping[int, str]) -> Question[_Operation, _Answer]:
+    """Return the history with its hidden effects made explicit.
+
+    A call that was refused had no effect. One of unknown answer never returns: it may take effect
+    at any time, or never.
+    """
     question: Question[_Operation, _Answer] = Question()
     submissions = _submissions(history)
 
@@ -201,32 +219,32 @@ def _asked(history: WholeHistory) -> Question[_Operation, _Answer]:
             question.begin(f"submit-{run.index}", run.value)
 
     may_submit(-1)
-    if not history.quiet:
-        for op in history.ops:
-            if isinstance(op.value, Add):
-                question.begin(f"unseen-{op.index}", Run(task=op.value.task))
-    begun: dict[str, int] = {}
+    for op in history.ops:
+        if isinstance(op.value, Add) and (not history.quiet or endings.get(op.index) == "info"):
+            question.begin(f"unseen-{op.index}", Run(task=op.value.task))
+    call: dict[str, int] = {}
+    ticket: dict[str, int] = {}
     for op in history.ops:
         question.index = op.index
         if isinstance(op.value, Run):
             question.end(f"submit-{op.index}", None)
-            continue
-        if op.f == "advance_clock":
-            if op.type == "invoke":
-                begun[op.process] = op.index
+        elif op.type == "invoke":
+            call[op.process] = op.index
+            if endings.get(op.index) == "fail":
+                pass
+            elif isinstance(op.value, AdvanceClock):
                 question.now(f"begin-{op.index}", _Begin(op.index), None)
             else:
-                question.now(f"end-{op.index}", _End(begun[op.process]), None)
-        elif op.type != "invoke":
-            question.end(op.process, _answer_of(op.value))
+                assert isinstance(op.value, Add | Cancel | Tick | Size)
+                ticket[op.process] = question.begin(f"call-{op.index}", op.value)
+            may_submit(op.index)
+        elif op.type == "ok" and op.f == "advance_clock":
+            question.now(f"end-{op.index}", _End(call[op.process]), None)
+        elif op.type == "ok":
+            question.end(f"call-{call[op.process]}", _answer_of(op.value))
             if op.f == "add":
                 # After the add's own return, so that it does not settle before its effect.
-                question.now(f"settle-{op.index}", _Settle(begun[op.process]), None)
-        else:
-            assert isinstance(op.value, Add | Cancel | Tick | Size)
-            begun[op.process] = question.begin(op.process, op.value)
-        if op.type == "invoke":
-            may_submit(op.index)
+                question.now(f"settle-{op.index}", _Settle(ticket[op.process]), None)
     return question
 
 
@@ -251,10 +269,12 @@ def _clause_of(call: Call[_Operation, _Answer]) -> Clause:
             return TimerClause.NOTHING_LEFT_BEHIND
 
 
-def _adds_again(history: WholeHistory) -> bool:
+def _adds_again(history: WholeHistory, endings: Mapping[int, str]) -> bool:
     """Tell whether a task is added more than once."""
     added = [
-        op.value.task for op in history.ops if isinstance(op.value, Add) and op.type == "invoke"
+        op.value.task
+        for op in history.ops
+        if isinstance(op.value, Add) and op.type == "invoke" and endings.get(op.index) != "fail"
     ]
     return len(added) > len(set(added))
 
@@ -264,13 +284,13 @@ def search(history: WholeHistory) -> Searched | None:
     config = history.header.config
     assert isinstance(config, TimerConfig)
     calls = {op.f for op in history.ops}
-    known = is_answered(history.ops) and calls <= _CALLS
-    if not known or history.header.clock != "virtual":
+    if not calls <= _CALLS or history.header.clock != "virtual":
         return None
+    endings = _endings(history)
     has_size = "size" in calls
-    if has_size and _adds_again(history):
+    if has_size and _adds_again(history, endings):
         return None
     # If no size is asked for, it does not matter which entries a cancel leaves behind.
     tally = Tally(limits=() if has_size else (TimerClause.SIZE_COUNTS_WAITING,))
     timer = timer_of(config, contract_of(history.profile), tally)
-    return _asked(history).ask(_RecordedTimer(timer), _clause_of)
+    return _asked(history, endings).ask(_RecordedTimer(timer), _clause_of)
