@@ -108,7 +108,8 @@ class HistoryHeader(Generic[ConfigT]):
         ),
     ] = ABSENT
     profile: Annotated[
-        Name | Absent, About("the contract that the implementation claims to keep")
+        Name | Absent,
+        About("the contract that the implementation claims to keep; `kafka` if absent"),
     ] = ABSENT
     clock_resolution_ns: Annotated[
         Positive | Absent, About("how coarse the clock is; 1 ms if absent")

@@ -24,7 +24,7 @@ from wheelproof_spec.history.orders import MOST_EVENTS
 
 _MOST_OF_A_STRETCH = 2_000
 """After how many configurations the search of a stretch gives up."""
-_MOST_OF_A_HISTORY = 100_000
+MOST_OF_A_HISTORY = 100_000
 """After how many configurations no more stretches of a history are searched."""
 
 
@@ -35,13 +35,15 @@ class StretchJudge:
         assert isinstance(header.config, PoolConfig)
         self._judge = judge
         self._searcher = Searcher(header, profile)
-        self._left = _MOST_OF_A_HISTORY
+        self._left = MOST_OF_A_HISTORY
         self._is_known = True
         """Whether the state of the pool between two stretches is known."""
         self._running = 0
+        self._is_endless = False
+        """Whether this stretch has a call that was lost."""
         self._overlap = False
         self._ops: list[HistoryOp[object]] = []
-        """The lines of this stretch, one more than can be searched at most."""
+        """The lines of this stretch, at most one more than can be searched."""
         self._waiting: list[tuple[Script, Start]] = []
         """The stretches that have ended: the first ones wait, since the history may be small."""
         self._free = header.config.total_memory
@@ -71,12 +73,8 @@ class StretchJudge:
 
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         """Record that a call returned with an answer."""
-        if isinstance(asked.value, Deallocate):
-            self._returns[asked.value.buffer] += 1
-        elif isinstance(op.value, Allocated):
-            holding = Holding(op.value.buffer, op.value.size, op.process)
-            self._grants.setdefault(op.value.buffer, []).append(holding)
-        self._closes = self._closes or isinstance(asked.value, Close)
+        if self._is_known:
+            self._note(asked, op)
         return self._goes_on(op, self._judge.returned(asked, op))
 
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
@@ -87,13 +85,17 @@ class StretchJudge:
         """Record that the outcome of a call is unknown: its stretch does not end any more."""
         self._judge.lost(asked, op)
         self._keep(op)
+        # A call that crashed has an end, but nobody knows what it has left behind.
+        self._is_known = self._is_known and op.type == "info"
+        self._is_endless = True
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """End the history, and the last stretch."""
         found = self._judge.finish(end, index)
-        if found is not None or not self._is_known or index <= MOST_EVENTS:
+        if found is not None or index <= MOST_EVENTS:
             return found
-        self._end_stretch()
+        if self._is_known:
+            self._end_stretch()
         return self._search()
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
@@ -103,13 +105,37 @@ class StretchJudge:
             return notes
         return (
             *notes,
-            f"the search for orders of overlapping calls gave up after {_MOST_OF_A_HISTORY:,} "
+            f"the search for orders of overlapping calls gave up after {MOST_OF_A_HISTORY:,} "
             "configurations: from there on each answer is possible by itself",
         )
 
     def _keep(self, op: HistoryOp[object]) -> None:
-        if self._is_known and len(self._ops) <= MOST_EVENTS:
+        if self._is_known and not self._is_too_long:
             self._ops.append(op)
+            self._is_known = not (self._is_endless and self._is_too_long)
+
+    @property
+    def _is_too_long(self) -> bool:
+        return len(self._ops) > MOST_EVENTS
+
+    def _note(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
+        """Remember what a call of this stretch has changed."""
+        if isinstance(asked.value, Deallocate):
+            self._returns[asked.value.buffer] += 1
+            if self._is_too_long:
+                self._forget(asked.value.buffer)
+        elif isinstance(op.value, Allocated):
+            holding = Holding(op.value.buffer, op.value.size, op.process)
+            self._grants.setdefault(op.value.buffer, []).append(holding)
+        self._closes = self._closes or isinstance(asked.value, Close)
+
+    def _forget(self, buffer: str) -> None:
+        """Settle at once what is not lent any more, since a stretch may be without end."""
+        grants, returns = self._grants.get(buffer, []), self._returns[buffer]
+        if len(grants) + (buffer in self._lent) == returns:
+            self._settle(buffer, grants, returns)
+            self._grants.pop(buffer, None)
+            del self._returns[buffer]
 
     def _goes_on(self, op: HistoryOp[object], found: Violation | None) -> Violation | None:
         """Record the end of a call, and what the other judge has found."""
@@ -117,14 +143,16 @@ class StretchJudge:
         self._running -= 1
         if self._is_known and found is None and not self._running:
             self._end_stretch()
-        if self._is_known and found is None and op.index >= MOST_EVENTS:
+        if found is None and op.index >= MOST_EVENTS:
             found = self._search()
-        self._is_known = self._is_known and found is None
+        if found is not None:
+            self._is_known = False
+            self._waiting.clear()
         return found
 
     def _end_stretch(self) -> None:
         """Keep a stretch that is to be searched, and bring what is known up to date."""
-        if self._overlap and len(self._ops) <= MOST_EVENTS:
+        if self._overlap and not self._is_too_long:
             self._waiting.append((Script.of(self._ops), self._start()))
         for buffer in self._grants.keys() | self._returns.keys():
             self._settle(buffer, self._grants.get(buffer, []), self._returns[buffer])
