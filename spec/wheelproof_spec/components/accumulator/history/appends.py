@@ -85,7 +85,7 @@ class Appends:
         new, full = answer.new_batch_created, answer.batch_is_full
         record.new_batch = new if isinstance(new, bool) else None
         record.batch_is_full = full if isinstance(full, bool) else None
-        self._checks.ended(record)
+        self._checks.ended(record, index)
         violation = self._holdings.accepted(record, new_batch=record.new_batch)
         if self.came_after_close(record):
             return taken_after_close(record, "close had returned before it began")
@@ -101,7 +101,7 @@ class Appends:
         self._tests(clause)
         self.came_after_close(record)
         record.refused = True
-        self._checks.ended(record)
+        self._checks.ended(record, op.index)
         self._checks.gone([record])
         exhausted = op.error == EXHAUSTED
         violation = self._holdings.refused(record, exhausted=exhausted)

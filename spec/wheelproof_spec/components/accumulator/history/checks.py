@@ -63,6 +63,8 @@ class Checks:
         """The record of each partition that made a batch last."""
         self._full: dict[Partition, Record] = {}
         """The record of each partition whose append met a full batch last."""
+        self._refused_at: dict[Partition, int] = {}
+        """The last event at which an append to a partition was refused."""
         self._appends = Bounds()
         """How many appends may be under way: each of them may wait for memory."""
         self._first: dict[Partition, Record] = {}
@@ -80,9 +82,11 @@ class Checks:
         self._asked[partition] += 1
         self._appends.change(most=1)
 
-    def ended(self, record: Record) -> None:
-        """Record that an append was accepted or refused."""
+    def ended(self, record: Record, index: int) -> None:
+        """Record that an append was accepted or refused at event `index`."""
         self._appends.change(most=-1)
+        if record.refused:
+            self._refused_at[record.partition] = index
         if record.new_batch is None and record.is_first and not record.refused:
             record.new_batch = True
         if record.new_batch:
@@ -206,7 +210,7 @@ class Checks:
             answer.next_ready_check_delay_ms,
             AccumulatorClause.CHECKS_AGAIN_IN_TIME,
         )
-        held = [partition for partition in led if self._may_hold(check, partition)]
+        held = [partition for partition in led if self._may_send(check, partition)]
         if isinstance(delay_ms, int) and not any(
             self._may_hold(check, name) for name in self._asked
         ):
@@ -254,11 +258,14 @@ class Checks:
         """Tell whether a partition has one batch at most, which has room and still lingers.
 
         No append is under way, so the queue has not changed since the call began but by what has
-        left it.
+        left it. An append that was refused may have closed the batch, as one that had no room.
         """
         if self._gone[partition] != check.gone.get(partition, 0):
             return False
         queued = self._queued.get(partition, {})
+        first = next(iter(queued), None)
+        if first is not None and first.asked < self._refused_at.get(partition, -1):
+            return False
         age_ms = self._clock.high - self._oldest_ms(partition)
         return (
             len(queued) == self._asked[partition] - self._gone[partition]

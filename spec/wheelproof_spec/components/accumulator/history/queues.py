@@ -169,6 +169,7 @@ class Queues:
             )
         members = tuple(found)
         new = [record for record in members if record.batch is None]
+        wrong = wrong or _not_as_answered(taken, found)
         batch = self._batches[taken.batch] = Batch(taken.batch, taken.partition, members)
         self._drained += 1
         for record, place in found.items():
@@ -224,6 +225,21 @@ def _wrong_member(record: Record | None, began: int, taken: DrainedBatch) -> str
         return "had been called back when the drain began"
     if record.batch is not None and record.batch.in_flight and record.batch.name != taken.batch:
         return f"is being sent with batch {record.batch.name!r}"
+    return None
+
+
+def _not_as_answered(taken: DrainedBatch, found: Mapping[Record, int]) -> Violation | None:
+    """Return the violation if answers to appends say that a batch began with another record."""
+    for record, place in found.items():
+        is_fresh = record.batch is None and not record.was_split
+        if is_fresh and record.new_batch is (place > 0):
+            made = "made a batch" if record.new_batch else "made no batch"
+            return _drained_wrongly(
+                taken.batch,
+                f"{record.name!r} {'at' if record.new_batch else 'behind'} its beginning",
+                f"{record.name!r} has place {place}",
+                f"the answer to its append says that it {made} (standard 4.1)",
+            )
     return None
 
 
