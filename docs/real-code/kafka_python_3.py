@@ -1,6 +1,6 @@
 """The record accumulator of kafka-python 3.0.12, unchanged.
 
-What is found is told in docs/findings/ports.md, 49 and 50. The package is installed beside the
+What is found is told in docs/findings/ports.md, 49, 50 and 55. The package is installed beside the
 others: PYTHONPATH=ITS_FOLDER wheelproof explore --instrument none kafka_python_3:flush_and_split
 """
 
@@ -137,3 +137,27 @@ FLUSH_IN_TIME = Program(
     settings=Settings(time=TimeMode.LAZY),
     patch_threading=True,
 )
+
+
+class _WithoutLeaders:
+    """A cluster of which no partition has a leader, as that of a topic that was deleted."""
+
+    def leader_for_partition(self, partition: object) -> None:
+        """Return no leader."""
+        del partition
+
+
+def ready_without_data() -> Scenario:
+    """A partition has no leader: first it has a record, then it has none any more."""
+    filled = _filled(0)
+
+    def asks_for_leaders() -> bool:
+        asks: bool = filled.accumulator.ready(_WithoutLeaders())[2]
+        return asks
+
+    def send() -> None:
+        assert asks_for_leaders(), "a record waits, and no leader is asked for"
+        filled.send()
+        assert not asks_for_leaders(), "no record waits, and a leader is asked for"
+
+    return Scenario(threads={"sender": send})

@@ -283,3 +283,18 @@ async def wait_for_swallows_a_cancellation() -> None:
     promised = task.cancel()
     await asyncio.wait([task, putting])
     assert task.cancelled() or not promised, "cancel() answered True, and the task went on"
+
+
+def kafka_pool_out_of_turn() -> Scenario:
+    """One buffer, which is lent, and two who wait for it while it is given back."""
+    module = pool_module()
+    pool = module.SimpleBufferPool(100, 100)
+    lent = pool.allocate(100, LONGEST_MS)
+
+    def wait() -> None:
+        # The ValueError is that of the waiter who was passed over, as `kafka_pool` shows.
+        with suppress(module.Errors.KafkaTimeoutError, ValueError):
+            pool.deallocate(pool.allocate(100, LONGEST_MS))
+
+    threads = {"one": wait, "other": wait, "owner": lambda: pool.deallocate(lent)}
+    return Scenario(threads=threads)

@@ -38,8 +38,8 @@ def _rows(page: str) -> dict[Row, tuple[str, str, str]]:
     found: dict[Row, tuple[str, str, str]] = {}
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-        if line.startswith("| ") and len(cells) == 7 and cells[0] != "implementation":
-            name, _, component, profile, driven, recorded, links = cells
+        if line.startswith("| ") and len(cells) == 8 and cells[0] != "implementation":
+            name, _, component, profile, _, driven, recorded, links = cells
             found[name, component, profile] = driven, recorded, links
     return found
 
