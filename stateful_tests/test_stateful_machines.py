@@ -6,23 +6,23 @@ from support import seeds
 from support.reference.python_pool import ReferencePool
 from support.reference.python_timer import ReferenceTimer
 from support.testing.python_purgatory import ReferencePurgatory
-from wheelproof_spec.testing import BufferPoolTests, PurgatoryTests, TimerTests
+from wheelproof_spec.testing import BufferPoolMachine, PurgatoryMachine, TimerMachine
 
 
 @pytest.mark.campaign
-class TestReferenceTimer(TimerTests):
+class TestReferenceTimer(TimerMachine):
     make = ReferenceTimer
     profile = "kafka"
-    seed = seeds.seed(TimerTests.seed)
+    seed = seeds.seed(TimerMachine.seed)
 
 
 @pytest.mark.campaign
-class TestReferencePool(BufferPoolTests):
+class TestReferencePool(BufferPoolMachine):
     make = ReferencePool
-    seed = seeds.seed(BufferPoolTests.seed)
+    seed = seeds.seed(BufferPoolMachine.seed)
 
 
 @pytest.mark.campaign
-class TestReferencePurgatory(PurgatoryTests):
+class TestReferencePurgatory(PurgatoryMachine):
     make = ReferencePurgatory
-    seed = seeds.seed(PurgatoryTests.seed)
+    seed = seeds.seed(PurgatoryMachine.seed)

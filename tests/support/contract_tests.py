@@ -3,10 +3,10 @@
 import pytest
 
 from wheelproof_spec.base.results.fuzz_report import ContractViolationError
-from wheelproof_spec.testing.running import ContractTests
+from wheelproof_spec.testing.machine import ContractMachine
 
 
-def failure(tests: ContractTests) -> ContractViolationError:
+def failure(tests: ContractMachine) -> ContractViolationError:
     """Run the test, which fails, and return its error."""
     with pytest.raises(ContractViolationError) as caught:
         tests.test_it_keeps_its_contract()

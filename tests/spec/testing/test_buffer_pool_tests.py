@@ -1,4 +1,4 @@
-"""`BufferPoolTests`: a right pool passes, however it is made; a wrong one fails by its clause."""
+"""`BufferPoolMachine`: a right pool passes, however it is made; a wrong one fails by its clause."""
 
 import doctest
 import re
@@ -18,14 +18,13 @@ from wheelproof_spec.fuzz import burst
 from wheelproof_spec.testing import (
     Buffer,
     BufferPoolMachine,
-    BufferPoolTests,
     MakePool,
     NothingToTestError,
     PoolClause,
     PoolLimit,
     buffer_pool,
+    machine,
     python_pool,
-    running,
     use_together,
 )
 
@@ -148,8 +147,8 @@ class _LosesUpdates(ShelfPool):
             self._read.clear()
 
 
-_SHORT = hypothesis.settings(BufferPoolTests.settings, max_examples=20)
-_NOT_SMALLER = hypothesis.settings(BufferPoolTests.settings, phases=(Phase.generate,))
+_SHORT = hypothesis.settings(BufferPoolMachine.settings, max_examples=20)
+_NOT_SMALLER = hypothesis.settings(BufferPoolMachine.settings, phases=(Phase.generate,))
 
 
 def _tests(
@@ -158,8 +157,8 @@ def _tests(
     *,
     known: Collection[PoolClause | PoolLimit] = (),
     profile_name: str = "longest-waiting-first",
-) -> BufferPoolTests:
-    class TestIt(BufferPoolTests):
+) -> BufferPoolMachine:
+    class TestIt(BufferPoolMachine):
         make = pool
         profile = profile_name
         skip = known
@@ -300,20 +299,22 @@ def test_by_the_profile_of_kafka_a_newcomer_may_be_first() -> None:
 
 
 def test_a_test_without_a_pool_or_with_an_unknown_profile_says_so() -> None:
-    class TestNothing(BufferPoolTests):
+    class TestNothing(BufferPoolMachine):
         pass
 
-    with pytest.raises(NothingToTestError, match=r"^TestNothing has no pool; write in it: make = "):
+    with pytest.raises(
+        NothingToTestError, match=r"^TestNothing has no buffer pool; write in it: make = "
+    ):
         TestNothing().test_it_keeps_its_contract()
     with pytest.raises(NothingToTestError, match=r"'kafak'; take longest-waiting-first, kafka$"):
         _tests(ShelfPool, profile_name="kafak").test_it_keeps_its_contract()
-    with pytest.raises(NothingToTestError, match="BufferPoolMachine has no pool"):
-        BufferPoolMachine()
+    with pytest.raises(NothingToTestError, match="BufferPoolMachine has no buffer pool"):
+        BufferPoolMachine.machine()
 
 
 @pytest.mark.parametrize(
     "module",
-    [buffer_pool, python_pool, running, use_together],
+    [buffer_pool, python_pool, machine, use_together],
     ids=lambda module: module.__name__,
 )
 def test_the_examples_run(module: ModuleType) -> None:
@@ -325,7 +326,7 @@ def test_the_examples_run(module: ModuleType) -> None:
 def _documented() -> str:
     page = (ROOT / "docs" / "judge-your-implementation.md").read_text(encoding="utf-8")
     blocks: list[str] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    (block,) = (block for block in blocks if "BufferPoolTests" in block)
+    (block,) = (block for block in blocks if "BufferPoolMachine" in block)
     return block
 
 
@@ -336,7 +337,7 @@ def _documented() -> str:
 def test_the_documented_test_passes_and_its_error_is_found(
     instead: str, ends: dict[str, int], pytester: pytest.Pytester
 ) -> None:
-    few = "    settings = hypothesis.settings(BufferPoolTests.settings, max_examples=20)\n"
+    few = "    settings = hypothesis.settings(BufferPoolMachine.settings, max_examples=20)\n"
     text = _documented().replace("self.free += ", instead)
     pytester.makepyfile(test_mine=f"import hypothesis\n{text}{few}")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")

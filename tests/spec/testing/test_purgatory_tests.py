@@ -1,4 +1,4 @@
-"""`PurgatoryTests`: a right purgatory passes, however it is made; a wrong one fails by its clause.
+"""`PurgatoryMachine`: a right purgatory passes, whatever it is; a wrong one fails by its clause.
 
 The threads of the wrong ones run in one order, so their races happen whenever threads meet.
 """
@@ -27,7 +27,6 @@ from wheelproof_spec.testing import (
     NotLookedAtWarning,
     PurgatoryClause,
     PurgatoryMachine,
-    PurgatoryTests,
     purgatory,
     purgatory_programs,
     python_purgatory,
@@ -44,11 +43,11 @@ def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the threads of a burst run in the order of `support.testing.meeting`."""
-    monkeypatch.setattr(purgatory, "run_burst", run_in_order)
+    monkeypatch.setattr(PurgatoryMachine, "run_burst", staticmethod(run_in_order))
 
 
-_SHORT = hypothesis.settings(PurgatoryTests.settings, max_examples=25)
-_FEW_STEPS = hypothesis.settings(PurgatoryTests.settings, max_examples=150, stateful_step_count=8)
+_SHORT = hypothesis.settings(PurgatoryMachine.settings, max_examples=25)
+_FEW_STEPS = hypothesis.settings(PurgatoryMachine.settings, max_examples=150, stateful_step_count=8)
 """What fails is short at once, so that it is made smaller in little time."""
 
 
@@ -68,8 +67,8 @@ def _tests(
     *,
     known: Collection[PurgatoryClause] = (),
     profile_name: str = "wheelproof",
-) -> PurgatoryTests:
-    class TestIt(PurgatoryTests):
+) -> PurgatoryMachine:
+    class TestIt(PurgatoryMachine):
         make = made
         profile = profile_name
         skip = known
@@ -205,7 +204,7 @@ def test_a_thread_that_does_not_come_back_ends_the_test(monkeypatch: pytest.Monk
 
 
 def test_a_test_without_a_purgatory_or_with_an_unknown_profile_says_so() -> None:
-    class TestNothing(PurgatoryTests):
+    class TestNothing(PurgatoryMachine):
         pass
 
     with pytest.raises(NothingToTestError, match=r"^TestNothing has no purgatory; write in it: "):
@@ -213,7 +212,7 @@ def test_a_test_without_a_purgatory_or_with_an_unknown_profile_says_so() -> None
     with pytest.raises(NothingToTestError, match=r"'kafak'; take kafka, wheelproof$"):
         _tests(HeapPurgatory, profile_name="kafak").test_it_keeps_its_contract()
     with pytest.raises(NothingToTestError, match="PurgatoryMachine has no purgatory"):
-        PurgatoryMachine()
+        PurgatoryMachine.machine()
 
 
 @pytest.mark.parametrize(
@@ -230,7 +229,7 @@ def test_the_examples_run(module: ModuleType) -> None:
 def _documented() -> str:
     page = (ROOT / "docs" / "judge-your-implementation.md").read_text(encoding="utf-8")
     blocks: list[str] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    (block,) = (block for block in blocks if "PurgatoryTests" in block)
+    (block,) = (block for block in blocks if "PurgatoryMachine" in block)
     return block
 
 
@@ -244,7 +243,7 @@ def _documented() -> str:
 def test_the_documented_test_passes_and_its_error_is_found(
     instead: str, ends: dict[str, int], pytester: pytest.Pytester
 ) -> None:
-    few = "    settings = hypothesis.settings(PurgatoryTests.settings, max_examples=20)\n"
+    few = "    settings = hypothesis.settings(PurgatoryMachine.settings, max_examples=20)\n"
     text = _documented().replace("one.due_ms <= to_ms", instead)
     pytester.makepyfile(test_mine=f"import hypothesis\n{text}{few}")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
