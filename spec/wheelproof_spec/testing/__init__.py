@@ -38,7 +38,7 @@ from wheelproof_spec.components.purgatory.component import (
     CheckAndComplete,
     PurgatoryClause,
 )
-from wheelproof_spec.components.timer.component import Add, Cancel, Size, TimerClause
+from wheelproof_spec.components.timer.component import Add, Cancel, Size, TimerClause, TimerLimit
 
 __all__ = [
     "Add",
@@ -68,6 +68,7 @@ __all__ = [
     "PythonTimer",
     "Size",
     "TimerClause",
+    "TimerLimit",
     "TimerMachine",
     "Trigger",
     "Use",

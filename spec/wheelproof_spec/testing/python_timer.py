@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from wheelproof_spec.base.calls import Advance, AdvanceClock, Tick
+from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,
@@ -25,6 +26,7 @@ from wheelproof_spec.components.timer.component import (
     TaskId,
     TimerClause,
     TimerConfig,
+    TimerLimit,
     TimerObservation,
     WaitingTasks,
 )
@@ -32,6 +34,7 @@ from wheelproof_spec.components.timer.history import RECORDED
 from wheelproof_spec.components.timer.history.search import search
 from wheelproof_spec.components.timer.model import TimerOperation
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.history.recording.load_recorder import NOTHING
 
 _CLOCK, _RUNS = "clock", "runs"
 """The processes of a history that move the clock, inside `advance`, and that run tasks."""
@@ -83,7 +86,7 @@ class TimerCalls:
         make: MakeTimer,
         config: TimerConfig,
         profile: str,
-        skip: Collection[TimerClause] = (),
+        skip: Collection[TimerClause | TimerLimit] = (),
     ) -> None:
         """Make the timer; `profile` and `skip` are for the judge of its history."""
         # What runs in which order while calls overlap is up to the threads.
@@ -125,34 +128,39 @@ class TimerCalls:
 
     def answer(self, call: TimerOperation) -> int | None:
         """Make a call, also beside others, and return its answer. Raises what the call raises."""
-        answers: list[int] = []
         match call:
             case Add(task=task, delay_ms=delay_ms):
-                self._recorder.do(call, lambda: self.timer.add(task, delay_ms))
+
+                def add() -> Nothing:
+                    self.timer.add(task, delay_ms)
+                    return NOTHING
+
+                self._recorder.answer(call, add)
+                return None
             case Cancel(task=task):
-
-                def cancel() -> Cancelled:
-                    answers.append(self.timer.cancel(task))
-                    return Cancelled(cancelled=bool(answers[0]))
-
-                self._recorder.call(call, cancel)
+                cancelled = self._recorder.answer(
+                    call, lambda: Cancelled(cancelled=bool(self.timer.cancel(task)))
+                )
+                return cancelled.cancelled is True
             case Advance(to_ms=to_ms):
                 self._advance(to_ms)
+                return None
             case Size():
-
-                def size() -> WaitingTasks:
-                    answers.append(self.timer.size())
-                    return WaitingTasks(size=answers[0])
-
-                self._recorder.call(call, size)
-        return next(iter(answers), None)
+                return self._recorder.answer(
+                    call, lambda: WaitingTasks(size=self.timer.size())
+                ).size
 
     def _advance(self, to_ms: int) -> None:
         """Record that the clock moves at some moment of the advance: nobody else knows when."""
         tick = Tick(to_ms=to_ms)
+
+        def advance() -> Nothing:
+            self.timer.advance(to_ms)
+            return NOTHING
+
         self._recorder.begins(tick, _CLOCK)
         try:
-            self._recorder.do(AdvanceClock(timeout_ms=0), lambda: self.timer.advance(to_ms))
+            self._recorder.answer(AdvanceClock(timeout_ms=0), advance)
         finally:
             self._recorder.ends(tick, _CLOCK)
 

@@ -48,6 +48,7 @@ from wheelproof_spec.components.timer.component import (
     TaskId,
     TimerClause,
     TimerConfig,
+    TimerLimit,
 )
 from wheelproof_spec.components.timer.model import HeapTimer, TimerOperation, timer_of
 from wheelproof_spec.testing.machine import AdvanceBy, ContractMachine
@@ -81,19 +82,21 @@ class TimerMachine(ContractMachine):
     """Calls a timer and compares it with a heap of due times; a subclass says what `make` is.
 
     `make` is called with `tick_ms`, `wheel_size`, `start_ms` and `run`; see `MakeTimer`. `profile`
-    names one of `CONTRACTS`. `skip` has the clauses that are known limits and are not judged: those
-    of the order of runs, of the answer of cancel, of the size. A subclass may add rules. See
+    names one of `CONTRACTS`. `skip` has what is a known limit: the clauses of the order of runs, of
+    the answer of cancel and of the size, and `TimerLimit.ONE_BUCKET`. A subclass may add rules. See
     `ContractMachine` for `seed`, `settings` and `threads`.
     """
 
     make: ClassVar[MakeTimer]
     component = any_definition(DEFINITION)
     profile: ClassVar[str] = KAFKA.name
-    skip: ClassVar[Collection[TimerClause]] = ()
+    skip: ClassVar[Collection[TimerClause | TimerLimit]] = ()
 
-    @initialize(tick_ms=st.integers(1, 4), wheel_size=st.integers(2, 4), start_ms=st.integers(0, 9))
+    @initialize(tick_ms=st.integers(1, 4), wheel_size=st.integers(1, 4), start_ms=st.integers(0, 9))
     def new_timer(self, tick_ms: int, wheel_size: int, start_ms: int) -> None:
         """Make the timer, and the heap."""
+        if TimerLimit.ONE_BUCKET in self.skip:
+            wheel_size = max(wheel_size, 2)
         self._tell("new_timer", tick_ms=tick_ms, wheel_size=wheel_size, start_ms=start_ms)
         self._config = TimerConfig(tick_ms=tick_ms, wheel_size=wheel_size, start_ms=start_ms)
         self._calls = TimerCalls(type(self).make, self._config, self.profile, self.skip)
@@ -117,7 +120,15 @@ class TimerMachine(ContractMachine):
     def advance(self, by_ms: int) -> None:
         """Advance the clock."""
         self._tell("advance", by_ms=by_ms)
-        self._call(self._made(AdvanceBy(by_ms=by_ms)))
+        self._call(Advance(to_ms=self._now_ms + by_ms))
+
+    @precondition(lambda self: self._heap.due_times())
+    @rule(early=st.booleans())
+    def advance_until_due(self, early: bool) -> None:
+        """Advance to the time at which the next task is due, or to the millisecond before it."""
+        self._tell("advance_until_due", early=early)
+        due_ms = min(self._heap.due_times().values()) - early
+        self._call(Advance(to_ms=max(due_ms, self._now_ms)))
 
     @rule()
     def size(self) -> None:
@@ -171,4 +182,5 @@ class TimerMachine(ContractMachine):
     def _call(self, call: TimerOperation) -> None:
         """Make a call that no other overlaps, and compare its outcome with the heap's."""
         seen = self._alone(partial(self._calls.perform, call))
+        self._now_ms = call.to_ms if isinstance(call, Advance) else self._now_ms
         self._fail_if(self._heap.judge(call, seen))

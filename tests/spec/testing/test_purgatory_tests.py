@@ -14,11 +14,10 @@ import hypothesis
 import pytest
 
 from support.checkout import ROOT
-from support.contract_tests import failure, steps
+from support.contract_tests import failure
 from support.testing import wrong_purgatories as wrong
 from support.testing.heap_purgatory import HeapPurgatory
 from support.testing.meeting import run_in_order
-from support.testing.python_purgatory import ReferencePurgatory
 from wheelproof.errors import PurgatoryClosedError
 from wheelproof_spec.fuzz import burst
 from wheelproof_spec.testing import (
@@ -51,16 +50,6 @@ _FEW_STEPS = hypothesis.settings(PurgatoryMachine.settings, max_examples=150, st
 """What fails is short at once, so that it is made smaller in little time."""
 
 
-_RACES: Collection[object] = (
-    wrong.TriesOnce,
-    wrong.LooksThenSets,
-    wrong.ExpiresTheCompleted,
-    wrong.CancelsTheCompleted,
-    wrong.AddsTimeoutsOfTheDone,
-)
-"""The wrong ones that one thread does not show."""
-
-
 def _tests(
     made: MakePurgatory,
     chosen: hypothesis.settings = _SHORT,
@@ -75,50 +64,6 @@ def _tests(
         settings = chosen
 
     return TestIt()
-
-
-@pytest.mark.parametrize("made", [ReferencePurgatory, HeapPurgatory])
-def test_a_right_purgatory_passes(made: MakePurgatory) -> None:
-    _tests(made).test_it_keeps_its_contract()
-
-
-@pytest.mark.parametrize(
-    ("made", "clause"),
-    [
-        (wrong.CompletesAgain, PurgatoryClause.COMPLETES_AT_MOST_ONCE),
-        (wrong.NeverTriesAtHandIn, PurgatoryClause.TRIGGER_COMPLETES),
-        (wrong.KeepsTimeouts, PurgatoryClause.DELAYED_COUNTS),
-        (wrong.ExpiresTheDone, PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION),
-        (wrong.NeverTellsOfExpiry, PurgatoryClause.COMPLETES_FOR_A_REASON),
-        (wrong.LeavesTheDue, PurgatoryClause.EXPIRES_IN_TIME),
-        (wrong.CountsTheTried, PurgatoryClause.COUNTS_COMPLETED),
-        (wrong.NewestFirst, PurgatoryClause.TRIES_IN_WATCH_ORDER),
-        (wrong.TriesTheFirst, PurgatoryClause.TRIGGER_COMPLETES),
-        (wrong.CancelLeavesOne, PurgatoryClause.CANCELS_WHO_WAITS),
-        (wrong.CancelsTimeouts, PurgatoryClause.CANCELS_WHO_WAITS),
-        (wrong.CancelsWithoutTelling, PurgatoryClause.CANCELS_WHO_WAITS),
-        (wrong.ForceLies, PurgatoryClause.ANSWERS_TRULY),
-        (wrong.KeepsKeys, PurgatoryClause.NO_EMPTY_KEY),
-        (wrong.CountsTheDone, PurgatoryClause.WATCHED_COUNTS),
-        (wrong.TriesOnce, PurgatoryClause.TRIGGER_COMPLETES),
-        (wrong.LooksThenSets, PurgatoryClause.COMPLETES_AT_MOST_ONCE),
-        (wrong.ExpiresTheCompleted, PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION),
-        (wrong.CancelsTheCompleted, PurgatoryClause.CANCELS_WHO_WAITS),
-        (wrong.AddsTimeoutsOfTheDone, PurgatoryClause.DELAYED_COUNTS),
-    ],
-)
-def test_a_wrong_purgatory_fails_by_its_clause(
-    made: MakePurgatory, clause: PurgatoryClause, in_order: None
-) -> None:
-    del in_order
-    error = failure(_tests(made, _FEW_STEPS))
-    assert error.violation.rule == clause
-    first, *between, last = steps(error)
-    assert first.startswith("state.new_purgatory("), "shown as code"
-    assert last == "state.teardown()"
-    assert 1 <= len(between) <= 4
-    is_race = made in _RACES
-    assert between[-1].startswith(("state.together(", "state.race(")) == is_race
 
 
 def test_an_early_expiry_is_found() -> None:

@@ -5,7 +5,7 @@ import importlib
 import re
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import ModuleType
 
@@ -17,6 +17,7 @@ from support.checkout import ROOT
 from support.contract_tests import failure, steps
 from support.reference.heap_timer import UpTimer
 from support.reference.python_timer import ReferenceTimer
+from support.testing import wrong_timers as wrong
 from wheelproof_spec.base.errors import MissingToolError
 from wheelproof_spec.fuzz import burst
 from wheelproof_spec.testing import (
@@ -35,114 +36,6 @@ pytest_plugins = ("pytester",)
 @pytest.fixture(autouse=True)
 def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-
-
-class _Early(UpTimer):
-    def _due(self, deadline_ms: int) -> int:
-        return super()._due(deadline_ms) - 1
-
-
-class _RunsTwice(UpTimer):
-    def advance(self, to_ms: int) -> None:
-        before = set(self._due_ms)
-        super().advance(to_ms)
-        for task in before - set(self._due_ms):
-            self._run(task)
-
-
-class _LeavesOneBehind(UpTimer):
-    def _submitted(self, due: list[str]) -> list[str]:
-        return due[:1]
-
-
-class _LosesOverdue(UpTimer):
-    """What is due already when it is added never runs."""
-
-    _before_ms = -1
-
-    def advance(self, to_ms: int) -> None:
-        self._before_ms = self._now_ms
-        super().advance(to_ms)
-
-    def _submitted(self, due: list[str]) -> list[str]:
-        return [task for task in due if self._due_ms[task] > self._before_ms]
-
-
-class _Backwards(UpTimer):
-    def _submitted(self, due: list[str]) -> list[str]:
-        return due[::-1]
-
-
-class _CancelLies(UpTimer):
-    def cancel(self, task: str) -> bool:
-        super().cancel(task)
-        return True
-
-
-class _CountsCancelled(UpTimer):
-    _cancelled = 0
-
-    def cancel(self, task: str) -> bool:
-        found = super().cancel(task)
-        self._cancelled += found
-        return found
-
-    def size(self) -> int:
-        return super().size() + self._cancelled
-
-
-class _LosesUpdates(UpTimer):
-    """Each call changes a copy of the tasks and puts it back: right, but for two threads at once.
-
-    The first thread of a burst takes its copy before the others begin, and puts it back after they
-    have ended, one after the other. So the race happens whenever threads meet, however they are
-    scheduled.
-    """
-
-    def __init__(
-        self, tick_ms: int, wheel_size: int, start_ms: int, run: Callable[[str], None]
-    ) -> None:
-        super().__init__(tick_ms, wheel_size, start_ms, run)
-        self._copied = threading.Event()
-
-    def add(self, task: str, delay_ms: int) -> None:
-        copy = self._meet()
-        copy[task] = self._due(self._now_ms + delay_ms)
-        self._due_ms = copy
-
-    def cancel(self, task: str) -> bool:
-        copy = self._meet()
-        found = copy.pop(task, None) is not None
-        self._due_ms = copy
-        return found
-
-    def advance(self, to_ms: int) -> None:
-        self._meet()
-        super().advance(to_ms)
-
-    def size(self) -> int:
-        return len(self._meet())
-
-    def _meet(self) -> dict[str, int]:
-        copy = dict(self._due_ms)
-        name = threading.current_thread().name
-        if not name.startswith("burst-"):
-            self._copied.clear()
-        elif name == "burst-0":
-            self._copied.set()
-            _join("burst-1", "burst-2")
-        else:
-            self._copied.wait()
-            if name == "burst-2":
-                _join("burst-1")
-            copy = dict(self._due_ms)
-        return copy
-
-
-def _join(*names: str) -> None:
-    for thread in threading.enumerate():
-        if thread.name in names:
-            thread.join()
 
 
 class _Raises(UpTimer):
@@ -180,39 +73,13 @@ def _tests(
     return TestIt()
 
 
-@pytest.mark.parametrize(
-    ("timer", "profile"), [(UpTimer, "never-early"), (ReferenceTimer, "kafka")]
-)
-def test_a_right_timer_passes(timer: MakeTimer, profile: str) -> None:
-    _tests(timer, profile).test_it_keeps_its_contract()
-
-
-@pytest.mark.parametrize(
-    ("timer", "clause"),
-    [
-        (_Early, TimerClause.NEVER_BEFORE_DUE),
-        (_RunsTwice, TimerClause.RUNS_AT_MOST_ONCE),
-        (_LeavesOneBehind, TimerClause.NOTHING_LEFT_BEHIND),
-        (_LosesOverdue, TimerClause.NOTHING_LEFT_BEHIND),
-        (_Backwards, TimerClause.RUNS_IN_ORDER),
-        (_CancelLies, TimerClause.CANCEL_TELLS_THE_TRUTH),
-        (_CountsCancelled, TimerClause.SIZE_COUNTS_WAITING),
-        (_LosesUpdates, TimerClause.NOTHING_LEFT_BEHIND),
-    ],
-)
-def test_a_wrong_timer_fails_by_its_clause(timer: MakeTimer, clause: TimerClause) -> None:
-    error = failure(_tests(timer, chosen=_NOT_SMALLER))
-    assert error.violation.rule == clause
-    assert steps(error)[0].startswith("state.new_timer("), "shown as code"
-
-
 def test_a_failure_is_made_small() -> None:
-    _, cancel, _ = steps(failure(_tests(_CancelLies)))
+    _, cancel, _ = steps(failure(_tests(wrong.CancelLies)))
     assert cancel == "state.cancel(task='a')"
 
 
 def test_a_race_needs_threads_that_meet() -> None:
-    _, together, _ = steps(failure(_tests(_LosesUpdates)))
+    _, together, _ = steps(failure(_tests(wrong.LosesUpdates)))
     assert together.startswith("state.together(first=(Add(task='a', delay_ms=0),), second=(")
 
 
@@ -260,10 +127,17 @@ def test_a_thread_that_does_not_come_back_ends_the_test(monkeypatch: pytest.Monk
         def close(self) -> None:
             assert not stuck, "whoever closes it now gets stuck as well"
 
-    # Its threads never end before `released` is set, however long the machine waits for them.
-    monkeypatch.setattr(burst, "STUCK_AFTER_S", 0.01)
+    class TestIt(TimerMachine):
+        make = Stuck
+        profile = "never-early"
+
+        def run_burst(self, programs: Sequence[Sequence[Callable[[], object]]], of: str) -> object:
+            # Its threads never end before `released` is set, however long the machine waits.
+            monkeypatch.setattr(burst, "STUCK_AFTER_S", 0.01)
+            return super().run_burst(programs, of)
+
     try:
-        error = failure(_tests(Stuck))
+        error = failure(TestIt())
     finally:
         released.set()
     assert error.violation.rule.endswith(".EveryCallReturns")
@@ -286,7 +160,7 @@ class _Again(AbstractContextManager[None]):
 
 def test_a_known_limit_is_not_judged() -> None:
     class TestIt(TimerMachine):
-        make = _CountsCancelled
+        make = wrong.CountsCancelled
         profile = "never-early"
         skip = (TimerClause.SIZE_COUNTS_WAITING,)
         settings = _SHORT
