@@ -1,17 +1,23 @@
-"""Hypothesis tests for your own implementation: subclass one, name your class, run pytest.
+"""Hypothesis state machines for your own implementation: subclass one, name your class, run pytest.
 
-`TimerTests` is the test of a timer, `BufferPoolTests` that of a buffer pool, `PurgatoryTests` that
-of a purgatory. `TimerMachine`, `BufferPoolMachine` and `PurgatoryMachine` are the state machines
-that they run, `PythonTimer`, `PythonPool` and `PythonPurgatory` what the machines call. The package
-needs Hypothesis: pip install 'wheelproof[fuzz]'. Without it, the import
-raises MissingToolError.
+    class TestMine(TimerMachine):
+        make = MyTimer
+
+`TimerMachine`, `BufferPoolMachine` and `PurgatoryMachine` are the machines; they call a
+`PythonTimer`, a `PythonPool` or a `PythonPurgatory`. The package needs Hypothesis: pip install
+'wheelproof[fuzz]'. Without it, the import raises MissingToolError.
 """
 
 from wheelproof_spec.base.needs import missing_package
 
 try:
-    from wheelproof_spec.testing.buffer_pool import BufferPoolMachine, BufferPoolTests
-    from wheelproof_spec.testing.purgatory import PurgatoryMachine, PurgatoryTests
+    from wheelproof_spec.testing.buffer_pool import BufferPoolMachine
+    from wheelproof_spec.testing.machine import (
+        AdvanceBy,
+        NothingToTestError,
+        NotLookedAtWarning,
+    )
+    from wheelproof_spec.testing.purgatory import PurgatoryMachine
     from wheelproof_spec.testing.purgatory_programs import Force, HandIn, Trigger
     from wheelproof_spec.testing.python_pool import Buffer, MakePool, PythonPool
     from wheelproof_spec.testing.python_purgatory import (
@@ -20,17 +26,8 @@ try:
         PythonOperation,
         PythonPurgatory,
     )
-    from wheelproof_spec.testing.running import (
-        AdvanceBy,
-        NothingToTestError,
-        NotLookedAtWarning,
-    )
-    from wheelproof_spec.testing.timer import (
-        MakeTimer,
-        PythonTimer,
-        TimerMachine,
-        TimerTests,
-    )
+    from wheelproof_spec.testing.python_timer import MakeTimer, PythonTimer
+    from wheelproof_spec.testing.timer import TimerMachine
     from wheelproof_spec.testing.use_together import CloseIt, Use
 except ModuleNotFoundError as error:
     raise (missing_package(error) or error) from error
@@ -41,7 +38,7 @@ from wheelproof_spec.components.purgatory.component import (
     CheckAndComplete,
     PurgatoryClause,
 )
-from wheelproof_spec.components.timer.component import Add, Cancel, Size, TimerClause
+from wheelproof_spec.components.timer.component import Add, Cancel, Size, TimerClause, TimerLimit
 
 __all__ = [
     "Add",
@@ -49,7 +46,6 @@ __all__ = [
     "AskGauges",
     "Buffer",
     "BufferPoolMachine",
-    "BufferPoolTests",
     "Cancel",
     "CancelForKey",
     "CheckAndComplete",
@@ -66,15 +62,14 @@ __all__ = [
     "PoolLimit",
     "PurgatoryClause",
     "PurgatoryMachine",
-    "PurgatoryTests",
     "PythonOperation",
     "PythonPool",
     "PythonPurgatory",
     "PythonTimer",
     "Size",
     "TimerClause",
+    "TimerLimit",
     "TimerMachine",
-    "TimerTests",
     "Trigger",
     "Use",
 ]

@@ -1,6 +1,6 @@
 '''The test of a buffer pool that is written in Python: a state machine that Hypothesis runs.
 
-    class TestMine(BufferPoolTests):
+    class TestMine(BufferPoolMachine):
         make = MyPool
 
 That is a whole test for pytest. The machine allocates, gives back and closes, one call at a time,
@@ -19,7 +19,7 @@ threads use the pool at once; what they got is judged as a recorded history.
 ...     def unallocated_memory(self): return None
 ...     def queued(self): return 0
 ...     def close(self): pass
->>> class TestGenerous(BufferPoolTests):
+>>> class TestGenerous(BufferPoolMachine):
 ...     make = Generous
 >>> try:
 ...     TestGenerous().test_it_keeps_its_contract()
@@ -39,6 +39,7 @@ from hypothesis.stateful import initialize, precondition, rule
 
 from wheelproof.errors import WheelproofError
 from wheelproof_spec.base.calls import Advance, Close, Reset
+from wheelproof_spec.base.component import any_definition
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -58,18 +59,17 @@ from wheelproof_spec.components.buffer_pool.component import (
 from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 from wheelproof_spec.fuzz import burst
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
+from wheelproof_spec.testing.machine import ContractMachine
 from wheelproof_spec.testing.python_pool import (
     Allocation,
     Callers,
     Loan,
     MakePool,
-    PythonPool,
     defect,
     named_errors,
     shared_memory,
     wrong_buffer,
 )
-from wheelproof_spec.testing.running import ContractMachine, ContractTests, require_choice
 from wheelproof_spec.testing.use_together import (
     CLOSING_PROGRAMS,
     PATIENT_MS,
@@ -80,7 +80,6 @@ from wheelproof_spec.testing.use_together import (
 )
 
 _TITLE = DEFINITION.title()
-_WHAT = "pool"
 _SIZES = st.integers(0, 4) | st.integers(-1, 14)
 """What is asked for, in bytes: mostly little, now and then more than the pool has."""
 _PENDING = PoolClause.NO_LOST_WAKE_UP, PoolClause.CLOSE_RELEASES
@@ -89,32 +88,28 @@ _OF_THE_LINE = (PoolClause.LONGEST_WAITING_FIRST,)
 
 
 class BufferPoolMachine(ContractMachine):
-    """Calls a buffer pool and compares it with the oracle; a subclass may add rules of its own.
+    """Calls a buffer pool and compares it with a ledger; a subclass says what `make` is.
 
-    `make`, `profile` and `skip` are as in `BufferPoolTests`. Without `threads` no call waits and
-    no calls overlap. The machine raises ContractViolationError.
+    `make` is called with `total_memory` and `poolable_size`; see `MakePool` and `PythonPool`.
+    `profile` says who is served first: `longest-waiting-first`, or `kafka`, where a newcomer may be
+    served ahead of those who wait. `skip` has what is a known limit: the clauses of the memory that
+    is kept or told and of the line, and parts of the domain, as `PoolLimit.GIVEN_BACK_TWICE`.
+    Without `threads` no call waits and no calls overlap. A subclass may add rules. See
+    `ContractMachine` for `seed`, `settings` and `threads`.
     """
 
     make: ClassVar[MakePool]
+    component = any_definition(DEFINITION)
+    _given_back: Loan | None = None
     profile: ClassVar[str] = LONGEST_WAITING_FIRST
     skip: ClassVar[Collection[PoolClause | PoolLimit]] = ()
-
-    def __init__(self) -> None:
-        """Raise NothingToTestError if the class does not say what to test."""
-        super().__init__()
-        require_choice(type(self), _WHAT, self.profile, DEFINITION)
-        self._ledger = PoolOracle(self.profile, Tally(limits=self.skip))
-        self._numbers = count(1)
-        self._config = PoolConfig(total_memory=0, poolable_size=1)
-        self._open_pool: PythonPool | None = None
-        self._loans: dict[CallId, Loan] = {}
-        self._given_back: Loan | None = None
-        self._closed = False
 
     @initialize(poolable_size=st.integers(1, 4), buffers=st.integers(1, 3), rest=st.integers(0, 1))
     def new_pool(self, poolable_size: int, buffers: int, rest: int) -> None:
         """Make a pool of some buffers of the poolable size, and perhaps a byte more."""
-        self._tell(f"new_pool(poolable_size={poolable_size}, buffers={buffers}, rest={rest})")
+        self._tell("new_pool", poolable_size=poolable_size, buffers=buffers, rest=rest)
+        self._ledger = PoolOracle(self.profile, Tally(limits=self.skip))
+        self._numbers = count(1)
         total = poolable_size * buffers + rest
         self._config = PoolConfig(total_memory=total, poolable_size=poolable_size)
         self._make()
@@ -122,21 +117,21 @@ class BufferPoolMachine(ContractMachine):
     @rule(size=_SIZES)
     def allocate(self, size: int) -> None:
         """Allocate without time: either the memory is there, or the call is refused."""
-        self._tell(f"allocate(size={size})")
+        self._tell("allocate", size=size)
         self._allocate(size, 0)
 
     @precondition(lambda self: self._may_wait())
     @rule(size=_SIZES)
     def allocate_patiently(self, size: int) -> None:
         """Allocate on another thread; the step ends once that thread waits or is served."""
-        self._tell(f"allocate_patiently(size={size})")
+        self._tell("allocate_patiently", size=size)
         self._allocate(size, PATIENT_MS)
 
     @precondition(lambda self: self._may_wait() and not self._ledger.waiting())
     @rule(left=st.integers(0, 2), sizes=st.lists(st.integers(1, 4), min_size=2, max_size=3))
     def line_up(self, left: int, sizes: list[int]) -> None:
         """Take all memory but `left` bytes, then let other threads allocate in this order."""
-        self._tell(f"line_up(left={left}, sizes={sizes})")
+        self._tell("line_up", left=left, sizes=sizes)
         lent = sum(loan.size for loan in self._loans.values())
         self._allocate(max(self._config.total_memory - lent - left, 0), 0)
         for size in sizes:
@@ -146,7 +141,7 @@ class BufferPoolMachine(ContractMachine):
     @rule(newest=st.booleans())
     def deallocate(self, newest: bool) -> None:
         """Give back the newest or the oldest loan."""
-        self._tell(f"deallocate(newest={newest})")
+        self._tell("deallocate", newest=newest)
         name = (max if newest else min)(self._loans, key=_number)
         loan = self._loans.pop(name)
         self._fail_if(shared_memory(loan))
@@ -157,14 +152,14 @@ class BufferPoolMachine(ContractMachine):
     @rule()
     def deallocate_again(self) -> None:
         """Give back what was given back last, if nothing has been lent since: it is refused."""
-        self._tell("deallocate_again()")
+        self._tell("deallocate_again")
         if self._given_back is not None:
             self._take_back(self._given_back)
 
     @rule()
     def close(self) -> None:
         """Close the pool, or close it again; whoever waits has to end."""
-        self._tell("close()")
+        self._tell("close")
         self._closed = True
         self._judge(Close(), self._call(self._pool.close))
 
@@ -172,7 +167,7 @@ class BufferPoolMachine(ContractMachine):
     @rule()
     def another_pool(self) -> None:
         """Go on with a new pool of the same size."""
-        self._tell("another_pool()")
+        self._tell("another_pool")
         self._make()
 
     @precondition(lambda self: self.threads and not self._ledger.waiting())
@@ -183,7 +178,7 @@ class BufferPoolMachine(ContractMachine):
         Another thread gives back meanwhile what was lent before. So memory comes back for whoever
         waits, and in the end all of it is there.
         """
-        self._tell(f"together(first={first!r}, second={second!r}, third={third!r})")
+        self._tell("together", first=first, second=second, third=third)
         used = UsedTogether(self._pool, self._config, self.profile, self.skip)
         loans = list(self._loans.values())
         programs = [
@@ -203,25 +198,21 @@ class BufferPoolMachine(ContractMachine):
 
     def teardown(self) -> None:
         """Close the pool; whoever still waits has to end."""
-        if self._open_pool is None:
+        if self._under_test is None:
             return
         if self._ledger.waiting():
             self.close()
         else:
             self._call(self._pool.close)
 
-    @property
-    def _pool(self) -> PythonPool:
-        assert self._open_pool is not None
-        return self._open_pool
-
     def _make(self) -> None:
-        pool = type(self).make(
+        self._pool = self._under_test = type(self).make(
             total_memory=self._config.total_memory, poolable_size=self._config.poolable_size
         )
-        self._open_pool = pool
-        self._callers = Callers(pool)
-        self._loans, self._given_back, self._closed = {}, None, False
+        self._callers = Callers(self._pool)
+        self._loans: dict[CallId, Loan] = {}
+        self._given_back = None
+        self._closed = False
         self._ledger.judge(Reset(config=self._config), PoolObservation())
 
     def _allocate(self, size: int, max_block_ms: int) -> None:
@@ -369,37 +360,8 @@ class BufferPoolMachine(ContractMachine):
     def _fail(self, violation: Violation, *, stuck: bool = False) -> NoReturn:
         """End the case; nobody waits for the threads of a wrong pool."""
         self._callers.give_up()
-        self._open_pool = None
         super()._fail(violation, stuck=stuck)
 
 
 def _number(name: CallId) -> int:
     return int(name[1:])
-
-
-class BufferPoolTests(ContractTests):
-    """The test of a buffer pool, for pytest: a subclass says what `make` is.
-
-    `make` is called with `total_memory` and `poolable_size`; see `MakePool` and `PythonPool`.
-    `profile` says who is served first: `longest-waiting-first`, or `kafka`, where a newcomer may be
-    served ahead of those who wait. `skip` has what is a known limit: the clauses of the memory that
-    is kept or told and of the line, and parts of the domain, as `PoolLimit.GIVEN_BACK_TWICE`.
-    See `ContractTests` for `seed` and `settings`.
-    """
-
-    make: ClassVar[MakePool]
-    profile: ClassVar[str] = LONGEST_WAITING_FIRST
-    skip: ClassVar[Collection[PoolClause | PoolLimit]] = ()
-
-    @classmethod
-    def _machine(cls) -> type[ContractMachine]:
-        require_choice(cls, _WHAT, cls.profile, DEFINITION)
-
-        class Machine(BufferPoolMachine):
-            """The machine of one test."""
-
-            make = cls.make
-            profile = cls.profile
-            skip = cls.skip
-
-        return Machine

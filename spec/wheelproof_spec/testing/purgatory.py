@@ -1,6 +1,6 @@
 '''The test of a purgatory that is written in Python: a state machine that Hypothesis runs.
 
-    class TestMine(PurgatoryTests):
+    class TestMine(PurgatoryMachine):
         make = MyPurgatory
 
 That is a whole test for pytest. The machine hands in operations, makes their predicates true,
@@ -18,7 +18,7 @@ all keys are tried, so nothing may be left.
 ...     def check_and_complete(self, key): return 0
 ...     def advance(self, to_ms): pass
 ...     def close(self): pass
->>> class TestForgetful(PurgatoryTests):
+>>> class TestForgetful(PurgatoryMachine):
 ...     make = Forgetful
 >>> try:
 ...     TestForgetful().test_it_keeps_its_contract()
@@ -31,15 +31,15 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.component import any_definition
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
     DEFINITION,
     PREDICATES_TOO,
@@ -60,8 +60,8 @@ from wheelproof_spec.components.purgatory.component import (
 from wheelproof_spec.components.purgatory.history import RECORDED
 from wheelproof_spec.components.purgatory.history.search import search
 from wheelproof_spec.components.purgatory.oracle import PurgatoryOracle
-from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.testing.machine import AdvanceBy, ContractMachine
 from wheelproof_spec.testing.purgatory_programs import (
     ENDING_CALLS,
     FIRST_CALLS,
@@ -81,44 +81,28 @@ from wheelproof_spec.testing.python_purgatory import (
     OPTIONAL,
     MakePurgatory,
     PurgatoryCalls,
-    PythonPurgatory,
     Record,
 )
-from wheelproof_spec.testing.running import (
-    AdvanceBy,
-    ContractMachine,
-    ContractTests,
-    require_choice,
-)
 
-_TITLE = DEFINITION.title()
-_WHAT = "purgatory"
 _GAUGES = AskGauges()
 _BACK = st.integers(0, 3)
 
 
 class PurgatoryMachine(ContractMachine):
-    """Calls a purgatory and compares it with the oracle; a subclass may add rules of its own.
+    """Calls a purgatory and compares it with a ledger; a subclass says what `make` is.
 
-    `make`, `profile` and `skip` are as in `PurgatoryTests`. Without `threads` no calls overlap. The
-    machine raises ContractViolationError.
+    `make` is called with `tick_ms`, `wheel_size`, `start_ms` and `purge_interval`; see
+    `MakePurgatory`, `PythonPurgatory` and `OptionalMethods`. `profile` says what becomes of what
+    `cancel_for_key` returns: by `wheelproof` it never completes, by `kafka` only its time-out is
+    cancelled. `skip` has the clauses that are known limits and are not judged: those of the three
+    counts, and `PurgatoryClause.ATTEMPTS_EXCLUDE` if that is not claimed (standard 2.7). A subclass
+    may add rules. See `ContractMachine` for `seed`, `settings` and `threads`.
     """
 
     make: ClassVar[MakePurgatory]
+    component = any_definition(DEFINITION)
     profile: ClassVar[str] = WHEELPROOF
     skip: ClassVar[Collection[PurgatoryClause]] = ()
-
-    def __init__(self) -> None:
-        """Raise NothingToTestError if the class does not say what to test."""
-        super().__init__()
-        require_choice(type(self), _WHAT, self.profile, DEFINITION)
-        self._oracle = PurgatoryOracle(self.profile, Tally(limits=self.skip))
-        self._names = count(1)
-        self._config = PurgatoryConfig()
-        self._purgatory: PythonPurgatory | None = None
-        self._offered: frozenset[str] = frozenset()
-        self._made: list[OperationId] = []
-        self._now_ms = 0
 
     @initialize(
         tick_ms=st.integers(1, 3),
@@ -131,8 +115,11 @@ class PurgatoryMachine(ContractMachine):
     ) -> None:
         """Make the purgatory."""
         self._tell(
-            f"new_purgatory(tick_ms={tick_ms}, wheel_size={wheel_size}, start_ms={start_ms}, "
-            f"purge_interval={purge_interval})"
+            "new_purgatory",
+            tick_ms=tick_ms,
+            wheel_size=wheel_size,
+            start_ms=start_ms,
+            purge_interval=purge_interval,
         )
         claims = PREDICATES_TOO
         if self.profile != WHEELPROOF:
@@ -146,27 +133,30 @@ class PurgatoryMachine(ContractMachine):
             start_ms=start_ms,
             purge_interval=purge_interval,
         )
-        self._purgatory = type(self).make(
+        purgatory = self._under_test = type(self).make(
             tick_ms=tick_ms, wheel_size=wheel_size, start_ms=start_ms, purge_interval=purge_interval
         )
+        self._oracle = PurgatoryOracle(self.profile, Tally(limits=self.skip))
+        self._names = count(1)
+        self._made: list[OperationId] = []
         self._now_ms = start_ms
         self._begin_history()
         self._record = Record(self._history.recorder)
-        self._calls = PurgatoryCalls(self._purgatory, self._record)
+        self._calls = PurgatoryCalls(purgatory, self._record)
         self._offered = self._calls.offered
         self.not_offered.update(name for name in OPTIONAL if name not in self._offered)
 
     @rule(delay_ms=MS, keys=SOME_KEYS, holds=HOLDS)
     def try_complete_else_watch(self, delay_ms: int, keys: str, holds: bool) -> None:
         """Hand in a new operation; `holds` says that its predicate is true already."""
-        self._tell(f"try_complete_else_watch(delay_ms={delay_ms}, keys={keys!r}, holds={holds})")
+        self._tell("try_complete_else_watch", delay_ms=delay_ms, keys=keys, holds=holds)
         for call in self._hand_in(HandIn(delay_ms=delay_ms, keys=keys, holds=holds)):
             self._call(call)
 
     @rule(delays_ms=st.lists(MS, min_size=2, max_size=3), keys=SOME_KEYS)
     def line_up(self, delays_ms: list[int], keys: str) -> None:
         """Hand in some operations that wait for the same keys."""
-        self._tell(f"line_up(delays_ms={delays_ms}, keys={keys!r})")
+        self._tell("line_up", delays_ms=delays_ms, keys=keys)
         for delay_ms in delays_ms:
             for call in self._hand_in(HandIn(delay_ms=delay_ms, keys=keys, holds=False)):
                 self._call(call)
@@ -175,21 +165,21 @@ class PurgatoryMachine(ContractMachine):
     @rule(last=st.integers(1, 3))
     def satisfy(self, last: int) -> None:
         """Make the predicates of the last operations that wait true."""
-        self._tell(f"satisfy(last={last})")
+        self._tell("satisfy", last=last)
         for name in self._waiting()[-last:]:
             self._call(SetCondition(condition=name))
 
     @rule(key=st.sampled_from(KEYS))
     def check_and_complete(self, key: Key) -> None:
         """Try the operations of a key."""
-        self._tell(f"check_and_complete(key={key!r})")
+        self._tell("check_and_complete", key=key)
         self._call(CheckAndComplete(key=key))
 
     @precondition(lambda self: self._oracle.alive())
     @rule(last=st.integers(1, 3), key=st.sampled_from(KEYS))
     def trigger(self, last: int, key: Key) -> None:
         """Make the predicates of the last operations that wait true, then try a key."""
-        self._tell(f"trigger(last={last}, key={key!r})")
+        self._tell("trigger", last=last, key=key)
         for name in self._waiting()[-last:]:
             self._call(SetCondition(condition=name))
         self._call(CheckAndComplete(key=key))
@@ -198,20 +188,20 @@ class PurgatoryMachine(ContractMachine):
     @rule(back=_BACK)
     def force_complete(self, back: int) -> None:
         """Complete an operation, done or not, counted back from the newest."""
-        self._tell(f"force_complete(back={back})")
+        self._tell("force_complete", back=back)
         self._call(ForceComplete(operation=_counted_back(self._made, back)))
 
     @precondition(lambda self: "cancel_for_key" in self._offered)
     @rule(key=st.sampled_from(KEYS))
     def cancel_for_key(self, key: Key) -> None:
         """Give the operations of a key up."""
-        self._tell(f"cancel_for_key(key={key!r})")
+        self._tell("cancel_for_key", key=key)
         self._call(CancelForKey(key=key))
 
     @rule(by_ms=MS)
     def advance(self, by_ms: int) -> None:
         """Advance the clock."""
-        self._tell(f"advance(by_ms={by_ms})")
+        self._tell("advance", by_ms=by_ms)
         self._now_ms += by_ms
         self._call(Advance(to_ms=self._now_ms))
 
@@ -223,7 +213,7 @@ class PurgatoryMachine(ContractMachine):
         The threads are joined. Then all time-outs pass, all predicates are made true, and all keys
         are tried. So the purgatory is empty, and the oracle goes on with an empty one.
         """
-        self._tell(f"together(first={first!r}, second={second!r}, third={third!r})")
+        self._tell("together", first=first, second=second, third=third)
         self._burst([program for program in (first, second, third) if program])
 
     @precondition(lambda self: self.threads)
@@ -233,17 +223,12 @@ class PurgatoryMachine(ContractMachine):
 
         The first thread hands the operation in, or it waits already and is due in 30 ms.
         """
-        self._tell(f"race(first={first!r}, others={others!r})")
+        self._tell("race", first=first, others=others)
         if not isinstance(first, HandIn):
             waits = HandIn(delay_ms=LONGEST_MS, keys=KEYS[0], holds=False)
             for call in self._hand_in(waits):
                 self._call(call)
         self._burst([(call,) for call in (first, *others)])
-
-    def teardown(self) -> None:
-        """Shut the purgatory down."""
-        if self._purgatory is not None:
-            self._purgatory.close()
 
     def _begin_history(self) -> None:
         """Begin with an empty purgatory: the oracle, and the judge of what is recorded."""
@@ -260,18 +245,7 @@ class PurgatoryMachine(ContractMachine):
         self._made.clear()
 
     def _burst(self, drawn: Sequence[Program]) -> None:
-        resolved = self._resolved(drawn)
-        stuck: list[bool] = []
-
-        def burst() -> None:
-            try:
-                run_burst(resolved, _TITLE)
-            except BurstError as error:
-                stuck.append(error.stuck)
-                raise
-
-        violation = self._history.judge(burst)
-        self._fail_if(violation, stuck=any(stuck))
+        self._judge_burst(self._history, self._resolved(drawn))
         self._let_everything_end()
         self._begin_history()
         self._record.recorder = self._history.recorder
@@ -357,40 +331,6 @@ class PurgatoryMachine(ContractMachine):
     def _answer(self, call: PurgatoryCall, into: list[PurgatoryObservation]) -> None:
         into.append(self._calls.perform(call))
 
-    def _fail(self, violation: Violation, *, stuck: bool = False) -> NoReturn:
-        """End the case; a thread may have left a lock taken, on which `close` would wait."""
-        self._purgatory = None
-        super()._fail(violation, stuck=stuck)
-
 
 def _counted_back(names: Sequence[OperationId], back: int) -> OperationId:
     return names[-1 - back % len(names)]
-
-
-class PurgatoryTests(ContractTests):
-    """The test of a purgatory, for pytest: a subclass says what `make` is.
-
-    `make` is called with `tick_ms`, `wheel_size`, `start_ms` and `purge_interval`; see
-    `MakePurgatory`, `PythonPurgatory` and `OptionalMethods`. `profile` says what becomes of what
-    `cancel_for_key` returns: by `wheelproof` it never completes, by `kafka` only its time-out is
-    cancelled. `skip` has the clauses that are known limits and are not judged: those of the three
-    counts, and `PurgatoryClause.ATTEMPTS_EXCLUDE` if that is not claimed (standard 2.7). See
-    `ContractTests` for `seed` and `settings`.
-    """
-
-    make: ClassVar[MakePurgatory]
-    profile: ClassVar[str] = WHEELPROOF
-    skip: ClassVar[Collection[PurgatoryClause]] = ()
-
-    @classmethod
-    def _machine(cls) -> type[ContractMachine]:
-        require_choice(cls, _WHAT, cls.profile, DEFINITION)
-
-        class Machine(PurgatoryMachine):
-            """The machine of one test."""
-
-            make = cls.make
-            profile = cls.profile
-            skip = cls.skip
-
-        return Machine

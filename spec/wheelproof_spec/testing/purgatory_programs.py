@@ -15,7 +15,7 @@ from wheelproof_spec.components.purgatory.component import (
     CancelForKey,
     CheckAndComplete,
 )
-from wheelproof_spec.testing.running import AdvanceBy
+from wheelproof_spec.testing.machine import AdvanceBy
 
 KEYS = "xy"
 """The keys, each of one letter."""

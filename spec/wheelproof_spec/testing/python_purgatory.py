@@ -17,7 +17,7 @@ True
 """
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, cast
 
 from wheelproof_spec.base.calls import (
     Advance,
@@ -53,8 +53,6 @@ from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 _CLOCK = "clock"
 """The process of a history that moves the clock: a purgatory does so inside `advance`."""
-
-Answer = TypeVar("Answer")
 
 
 class Record:
@@ -238,7 +236,7 @@ class PurgatoryCalls:
                 self._operations[condition].satisfy()
                 return PurgatoryObservation()
             case CheckAndComplete(key=key):
-                checked = self._call(
+                checked = self._record.recorder.answer(
                     call, lambda: Checked(count=self._purgatory.check_and_complete(key))
                 )
                 return PurgatoryObservation(count=checked.count)
@@ -255,7 +253,9 @@ class PurgatoryCalls:
                 )
 
     def _completed(self, asked: Call, call: Callable[[], bool]) -> bool:
-        return self._call(asked, lambda: Completed(completed=bool(call()))).completed
+        return self._record.recorder.answer(
+            asked, lambda: Completed(completed=bool(call()))
+        ).completed
 
     def _cancel(self, asked: Call, key: Key) -> tuple[OperationId, ...]:
         def cancel() -> Cancelled:
@@ -264,7 +264,7 @@ class PurgatoryCalls:
             return Cancelled(count=len(names), cancelled=names)
 
         answers: list[tuple[OperationId, ...]] = []
-        self._call(asked, cancel)
+        self._record.recorder.answer(asked, cancel)
         return answers[0]
 
     def _advance(self, to_ms: int) -> None:
@@ -282,21 +282,4 @@ class PurgatoryCalls:
         if name not in self.offered:
             return None
         gauge: Callable[[], int] = getattr(gauges, name)
-        return self._call(asked, lambda: Gauge(count=gauge())).count
-
-    def _call(self, asked: Call, call: Callable[[], Answer]) -> Answer:
-        """Record a call and return its answer; a refusal is an error, too."""
-        answers: list[Answer] = []
-        errors: list[Exception] = []
-
-        def make() -> Answer:
-            try:
-                answers.append(call())
-            except Exception as error:
-                errors.append(error)
-                raise
-            return answers[0]
-
-        if not self._record.recorder.call(asked, make):
-            raise errors[0]
-        return answers[0]
+        return self._record.recorder.answer(asked, lambda: Gauge(count=gauge())).count

@@ -1,13 +1,14 @@
 '''The test of a timer that is written in Python: a state machine that Hypothesis runs.
 
-    class TestMine(TimerTests):
+    class TestMine(TimerMachine):
         make = MyTimer
         profile = "kafka"
 
 That is a whole test for pytest. The machine makes timers, calls them, and compares each answer
-with the oracle's heap of due times. In a step `together` two or three real threads call at once;
-then some order of their calls has to explain the answers. Hypothesis makes a failure small and
-prints it as code. Every run draws the same cases; `seed` and `settings` choose others.
+with the model, a heap of due times. In a step `together` two or three real threads call at once.
+Their calls are recorded, and judged as every other history: some order of their effects on the heap
+has to explain the answers. Then time passes, so that everything runs, and the heap is empty again.
+Hypothesis makes a failure small and prints it as code.
 
 >>> class Forgetful:
 ...     """It drops every task."""
@@ -17,7 +18,7 @@ prints it as code. Every run draws the same cases; `seed` and `settings` choose 
 ...     def advance(self, to_ms): pass
 ...     def size(self): return 0
 ...     def close(self): pass
->>> class TestForgetful(TimerTests):
+>>> class TestForgetful(TimerMachine):
 ...     make = Forgetful
 >>> from wheelproof_spec.base.results.fuzz_report import ContractViolationError
 >>> try:
@@ -27,17 +28,18 @@ prints it as code. Every run draws the same cases; `seed` and `settings` choose 
 Timer.SizeCountsWaitingTasks
 '''
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from dataclasses import replace
 from functools import partial
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from wheelproof_spec.base.calls import Advance
+from wheelproof_spec.base.component import any_definition
 from wheelproof_spec.base.contract import KAFKA, contract_of
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
     DEFINITION,
     Add,
@@ -45,65 +47,20 @@ from wheelproof_spec.components.timer.component import (
     Size,
     TaskId,
     TimerClause,
-    TimerObservation,
+    TimerConfig,
+    TimerLimit,
 )
-from wheelproof_spec.components.timer.model import HeapTimer
-from wheelproof_spec.fuzz.burst import BurstError, run_burst
-from wheelproof_spec.testing.outcome import Answered, Asked, Outcome
-from wheelproof_spec.testing.running import (
-    AdvanceBy,
-    ContractMachine,
-    ContractTests,
-    require_choice,
-)
+from wheelproof_spec.components.timer.model import HeapTimer, TimerOperation, timer_of
+from wheelproof_spec.testing.machine import AdvanceBy, ContractMachine
+from wheelproof_spec.testing.python_timer import MakeTimer, TimerCalls
 
-_TITLE = DEFINITION.title()
-_WHAT = "timer"
 _TASKS = "abcdef"
 _MS = st.integers(0, 6) | st.integers(0, 40)
 """Delays and jumps in milliseconds: up to three levels of the wheels that are drawn.
 
 Short ones are frequent, so that the clock often stops when a task is due, or just before.
 """
-
-
-class PythonTimer(Protocol):
-    """A timer as the machine calls it: also from several threads, but `advance` from one at a time.
-
-    Times are whole milliseconds, and only `advance` lets time pass. A task that a call submits has
-    run when the call returns.
-    """
-
-    def add(self, task: TaskId, delay_ms: int) -> None:
-        """Take in a task that is due after `delay_ms`; an earlier add of the name is void."""
-        ...
-
-    def cancel(self, task: TaskId) -> bool:
-        """Cancel a task, and return whether this prevented its run."""
-        ...
-
-    def advance(self, to_ms: int) -> None:
-        """Set the clock to `to_ms` and run what is due."""
-        ...
-
-    def size(self) -> int:
-        """Return the number of tasks that wait."""
-        ...
-
-    def close(self) -> None:
-        """End what the timer has started; the machine makes no further call."""
-        ...
-
-
-class MakeTimer(Protocol):
-    """A class or a function that makes the timer under test."""
-
-    def __call__(
-        self, *, tick_ms: int, wheel_size: int, start_ms: int, run: Callable[[TaskId], None]
-    ) -> PythonTimer:
-        """Return an empty timer whose clock shows `start_ms`; it calls `run` to run a task."""
-        ...
-
+_UNTIL_ALL_HAVE_RUN_MS = 1, 2, 4, 8, 16, 32
 
 Program = tuple[Add | Cancel | Size | AdvanceBy, ...]
 """The calls that one thread makes in `together`."""
@@ -122,62 +79,61 @@ def _program(tasks: str, *, advances: bool = False) -> st.SearchStrategy[Program
 
 
 class TimerMachine(ContractMachine):
-    """Calls a timer and compares it with the oracle; a subclass may add rules of its own.
+    """Calls a timer and compares it with a heap of due times; a subclass says what `make` is.
 
-    `make`, `profile` and `skip` are as in `TimerTests`. Without `threads` no step has threads. The
-    machine raises ContractViolationError.
+    `make` is called with `tick_ms`, `wheel_size`, `start_ms` and `run`; see `MakeTimer`. `profile`
+    is a name of `CONTRACTS`, perhaps with parameters: ``exact,late_ticks=2``. `skip` has what is a known limit: the clauses of the order of runs, of
+    the answer of cancel and of the size, and `TimerLimit.ONE_BUCKET`. A subclass may add rules. See
+    `ContractMachine` for `seed`, `settings` and `threads`.
     """
 
     make: ClassVar[MakeTimer]
+    component = any_definition(DEFINITION)
     profile: ClassVar[str] = KAFKA.name
-    skip: ClassVar[Collection[TimerClause]] = ()
+    skip: ClassVar[Collection[TimerClause | TimerLimit]] = ()
 
-    def __init__(self) -> None:
-        """Raise NothingToTestError if the class does not say what to test."""
-        super().__init__()
-        require_choice(type(self), _WHAT, self.profile, DEFINITION)
-        self._contract = contract_of(self.profile)
-        self._tally = Tally(limits=self.skip)
-        self._ran: list[TaskId] = []
-        self._timer: PythonTimer | None = None
-        self._worlds: list[HeapTimer] = []
-        self._now_ms = 0
-
-    @initialize(tick_ms=st.integers(1, 4), wheel_size=st.integers(2, 4), start_ms=st.integers(0, 9))
+    @initialize(tick_ms=st.integers(1, 4), wheel_size=st.integers(1, 4), start_ms=st.integers(0, 9))
     def new_timer(self, tick_ms: int, wheel_size: int, start_ms: int) -> None:
-        """Make the timer."""
-        self._tell(f"new_timer(tick_ms={tick_ms}, wheel_size={wheel_size}, start_ms={start_ms})")
+        """Make the timer, and the heap."""
+        if TimerLimit.ONE_BUCKET in self.skip:
+            wheel_size = max(wheel_size, 2)
+        self._tell("new_timer", tick_ms=tick_ms, wheel_size=wheel_size, start_ms=start_ms)
+        self._config = TimerConfig(tick_ms=tick_ms, wheel_size=wheel_size, start_ms=start_ms)
+        self._calls = TimerCalls(type(self).make, self._config, self.profile, self.skip)
+        self._under_test = self._calls.timer
         self._now_ms = start_ms
-        self._timer = type(self).make(
-            tick_ms=tick_ms, wheel_size=wheel_size, start_ms=start_ms, run=self._ran.append
-        )
-        heap = HeapTimer(
-            tick_ms=tick_ms, start_ms=start_ms, contract=self._contract, tally=self._tally
-        )
-        self._worlds = [heap]
+        self._heap = self._new_heap()
 
     @rule(task=st.sampled_from(_TASKS), delay_ms=_MS)
     def add(self, task: TaskId, delay_ms: int) -> None:
         """Add a task, again if it waits or was added before."""
-        self._tell(f"add(task={task!r}, delay_ms={delay_ms})")
+        self._tell("add", task=task, delay_ms=delay_ms)
         self._call(Add(task=task, delay_ms=delay_ms))
 
     @rule(task=st.sampled_from(_TASKS))
     def cancel(self, task: TaskId) -> None:
         """Cancel a task."""
-        self._tell(f"cancel(task={task!r})")
+        self._tell("cancel", task=task)
         self._call(Cancel(task=task))
 
     @rule(by_ms=_MS)
     def advance(self, by_ms: int) -> None:
         """Advance the clock."""
-        self._tell(f"advance(by_ms={by_ms})")
+        self._tell("advance", by_ms=by_ms)
         self._call(Advance(to_ms=self._now_ms + by_ms))
+
+    @precondition(lambda self: self._heap.due_times())
+    @rule(early=st.booleans())
+    def advance_until_due(self, early: bool) -> None:
+        """Advance to the time at which the next task is due, or to the millisecond before it."""
+        self._tell("advance_until_due", early=early)
+        due_ms = min(self._heap.due_times().values()) - early
+        self._call(Advance(to_ms=max(due_ms, self._now_ms)))
 
     @rule()
     def size(self) -> None:
         """Ask how many tasks wait."""
-        self._tell("size()")
+        self._tell("size")
         self._call(Size())
 
     @precondition(lambda self: self.threads)
@@ -187,117 +143,44 @@ class TimerMachine(ContractMachine):
         third=st.just(()) | _program("ef"),
     )
     def together(self, first: Program, second: Program, third: Program) -> None:
-        """Let each program run on its own thread, all at once; then ask for the size.
+        """Let each program run on its own thread, all at once; then let everything run.
 
         First it cancels the tasks that the threads will add, one at a time: whether an adapter
         that keeps handles by name can add a waiting task from two threads is no question here.
         The threads are joined. Only who is stuck is given up, after `burst.STUCK_AFTER_S` seconds.
         """
-        self._tell(f"together(first={first!r}, second={second!r}, third={third!r})")
-        programs = [program for program in (first, second, third) if program]
-        for program in programs:
-            for call in program:
-                if isinstance(call, Add):
-                    self._call(Cancel(task=call.task))
-        threads = self._answers([[self._asked(call) for call in own] for own in programs])
-        ran = tuple(self._ran)
-        self._ran.clear()
-        outcome = Outcome(threads=threads, ran=ran, skip=self.skip)
-        explained = outcome.explained_from(self._worlds)
-        if isinstance(explained, Violation):
-            self._fail(explained)
-        self._worlds = explained
-        self._call(Size())
+        self._tell("together", first=first, second=second, third=third)
+        for call in (*first, *second, *third):
+            if isinstance(call, Add):
+                self._call(Cancel(task=call.task))
+        programs = [
+            [partial(self._calls.answer, self._made(call)) for call in program]
+            for program in (first, second, third)
+            if program
+        ]
+        self._judge_burst(self._calls.history, programs)
+        after_it: list[Size | AdvanceBy] = [Size(), Size()]
+        after_it[1:1] = [AdvanceBy(by_ms=by_ms) for by_ms in _UNTIL_ALL_HAVE_RUN_MS]
+        for after in after_it:
+            made = partial(self._calls.answer, self._made(after))
+            self._fail_if(self._calls.history.judge(partial(self._alone, made)))
+        self._fail_if(self._calls.history.finish())
+        self._calls.begin_history(self._now_ms)
+        # The history has shown that each task has run or was cancelled.
+        self._heap = self._new_heap()
 
-    def teardown(self) -> None:
-        """Close the timer."""
-        if self._timer is not None:
-            self._timer.close()
+    def _new_heap(self) -> HeapTimer:
+        config = replace(self._config, start_ms=self._now_ms)
+        return timer_of(config, contract_of(self.profile), Tally(limits=self.skip))
 
-    def _asked(self, call: Add | Cancel | Size | AdvanceBy) -> Asked:
+    def _made(self, call: Add | Cancel | Size | AdvanceBy) -> TimerOperation:
         if not isinstance(call, AdvanceBy):
             return call
         self._now_ms += call.by_ms
         return Advance(to_ms=self._now_ms)
 
-    def _answers(self, threads: list[list[Asked]]) -> list[list[Answered]]:
-        answers: list[list[Answered]] = [[] for _ in threads]
-
-        def make(call: Asked, into: list[Answered]) -> None:
-            into.append(Answered(call, self._answer(call)))
-
-        programs = [
-            [partial(make, call, into) for call in calls]
-            for calls, into in zip(threads, answers, strict=True)
-        ]
-        try:
-            run_burst(programs, _TITLE)
-        except BurstError as error:
-            # A thread may have left a lock taken, on which `close` would wait for ever.
-            self._timer = None
-            self._fail(error.violation, stuck=error.stuck)
-        return answers
-
-    def _answer(self, call: Asked) -> bool | int | None:
-        timer = self._timer
-        assert timer is not None
-        match call:
-            case Add(task=task, delay_ms=delay_ms):
-                timer.add(task, delay_ms)
-                return None
-            case Cancel(task=task):
-                return timer.cancel(task)
-            case Advance(to_ms=to_ms):
-                timer.advance(to_ms)
-                return None
-            case Size():
-                return timer.size()
-
-    def _call(self, call: Asked) -> None:
-        """Make one call; keep the worlds that explain its outcome."""
-        answer = self._answer(call)
-        seen = TimerObservation(
-            fired=tuple(self._ran),
-            cancelled=None if answer is None or not isinstance(call, Cancel) else bool(answer),
-            size=answer if isinstance(call, Size) else None,
-        )
-        self._ran.clear()
-        if isinstance(call, Advance):
-            self._now_ms = call.to_ms
-        after = [world.copy(self._tally) for world in self._worlds]
-        broken = [world.judge(call, seen) for world in after]
-        kept = {
-            world.key(): world
-            for world, violation in zip(after, broken, strict=True)
-            if violation is None
-        }
-        if not kept:
-            self._fail(next(violation for violation in broken if violation is not None))
-        self._worlds = list(kept.values())
-
-
-class TimerTests(ContractTests):
-    """The test of a timer, for pytest: a subclass says what `make` is, and by which `profile`.
-
-    `make` is called with `tick_ms`, `wheel_size`, `start_ms` and `run`; see `MakeTimer`. `profile`
-    is a name of `CONTRACTS`, and may have parameters: ``exact,late_ticks=2``. `skip` has the
-    clauses that are known limits and are not judged: those of the order of runs, of the answer of
-    cancel, of the size. See `ContractTests` for `seed` and `settings`.
-    """
-
-    make: ClassVar[MakeTimer]
-    profile: ClassVar[str] = KAFKA.name
-    skip: ClassVar[Collection[TimerClause]] = ()
-
-    @classmethod
-    def _machine(cls) -> type[ContractMachine]:
-        require_choice(cls, _WHAT, cls.profile, DEFINITION)
-
-        class Machine(TimerMachine):
-            """The machine of one test."""
-
-            make = cls.make
-            profile = cls.profile
-            skip = cls.skip
-
-        return Machine
+    def _call(self, call: TimerOperation) -> None:
+        """Make a call that no other overlaps, and compare its outcome with the heap's."""
+        seen = self._alone(partial(self._calls.perform, call))
+        self._now_ms = call.to_ms if isinstance(call, Advance) else self._now_ms
+        self._fail_if(self._heap.judge(call, seen))

@@ -1,4 +1,4 @@
-"""`BufferPoolTests`: a right pool passes, however it is made; a wrong one fails by its clause."""
+"""`BufferPoolMachine`: a right pool passes, however it is made; a wrong one fails by its clause."""
 
 import doctest
 import re
@@ -12,20 +12,19 @@ from hypothesis import Phase
 
 from support.checkout import ROOT
 from support.contract_tests import failure, steps
-from support.reference.python_pool import ReferencePool
 from support.reference.shelf_pool import ShelfPool, Waiter
+from support.testing import wrong_pools as wrong
 from wheelproof_spec.fuzz import burst
 from wheelproof_spec.testing import (
     Buffer,
     BufferPoolMachine,
-    BufferPoolTests,
     MakePool,
     NothingToTestError,
     PoolClause,
     PoolLimit,
     buffer_pool,
+    machine,
     python_pool,
-    running,
     use_together,
 )
 
@@ -37,119 +36,8 @@ def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
 
-class _LosesAtTimeOut(ShelfPool):
-    """Who waits takes what there is, and keeps it when the time is out."""
-
-    def _joined(self) -> None:
-        self._left = 0
-
-    def _gives_up(self) -> None:
-        pass
-
-
-class _LendsTwice(ShelfPool):
-    def _cut(self, size: int) -> Buffer:
-        as_large = (lent for lent in self._lent if len(lent) == size)
-        return next(as_large, None) or super()._cut(size)
-
-
-class _LastComeFirstServed(ShelfPool):
-    def _next(self) -> Waiter:
-        fits = (waiter for waiter in reversed(self._line) if waiter.size <= self._left)
-        return next(fits, self._line[0])
-
-
-class _Barging(ShelfPool):
-    def _has_turn(self) -> bool:
-        return True
-
-
-class _NoSizeChecked(ShelfPool):
-    def _require_size(self, size: int) -> None:
-        pass
-
-
-class _LendsMore(ShelfPool):
-    def _cut(self, size: int) -> Buffer:
-        return bytearray(size + 1)
-
-
-class _NeverAtOnce(ShelfPool):
-    """It lends only to who waits."""
-
-    def _has_turn(self) -> bool:
-        return False
-
-
-class _OpenForEver(ShelfPool):
-    def _require_open(self) -> None:
-        pass
-
-
-class _KeepsNothing(ReferencePool):
-    def unallocated_memory(self) -> int:
-        return self.available_memory()
-
-
-class _CountsOneMore(ShelfPool):
-    def queued(self) -> int:
-        return len(self._line) and len(self._line) + 1
-
-
-class _TakesEverything(ShelfPool):
-    """It takes a buffer back that is not lent, as if nothing had happened."""
-
-    def deallocate(self, buffer: Buffer) -> None:
-        if any(lent is buffer for lent in self._lent):
-            super().deallocate(buffer)
-
-
-class _Raises(ShelfPool):
-    def _cut(self, size: int) -> Buffer:
-        raise OverflowError(f"no shelf for {size} bytes")
-
-
-class _LosesUpdates(ShelfPool):
-    """The first thread of a burst writes back how much was left before the others began.
-
-    It reads that, lets the others begin, and goes on when they have ended. So the race happens
-    whenever threads meet, however they are scheduled.
-    """
-
-    def __init__(self, total_memory: int, poolable_size: int) -> None:
-        super().__init__(total_memory, poolable_size)
-        self._read = threading.Event()
-        self._too_little = False
-
-    def allocate(self, size: int, max_block_ms: int) -> Buffer:
-        left = self._left
-        if threading.current_thread().name != "burst-0":
-            self._let_the_first_begin()
-            return super().allocate(size, max_block_ms)
-        self._read.set()
-        for thread in threading.enumerate():
-            if thread.name in ("burst-1", "burst-2", "burst-3"):
-                thread.join()
-        # Nobody is to wait for what is lost.
-        buffer = super().allocate(size, 0 if self._too_little else max_block_ms)
-        self._too_little = self._left > left - size
-        self._left = left - size
-        return buffer
-
-    def deallocate(self, buffer: Buffer) -> None:
-        self._let_the_first_begin()
-        super().deallocate(buffer)
-
-    def _let_the_first_begin(self) -> None:
-        name = threading.current_thread().name
-        if name.startswith("burst-") and name != "burst-0":
-            self._read.wait()
-        elif name != "burst-0":
-            self._read.clear()
-
-
-_SHORT = hypothesis.settings(BufferPoolTests.settings, max_examples=20)
-_NOT_SMALLER = hypothesis.settings(BufferPoolTests.settings, phases=(Phase.generate,))
+_SHORT = hypothesis.settings(BufferPoolMachine.settings, max_examples=20)
+_NOT_SMALLER = hypothesis.settings(BufferPoolMachine.settings, phases=(Phase.generate,))
 
 
 def _tests(
@@ -158,8 +46,8 @@ def _tests(
     *,
     known: Collection[PoolClause | PoolLimit] = (),
     profile_name: str = "longest-waiting-first",
-) -> BufferPoolTests:
-    class TestIt(BufferPoolTests):
+) -> BufferPoolMachine:
+    class TestIt(BufferPoolMachine):
         make = pool
         profile = profile_name
         skip = known
@@ -168,35 +56,8 @@ def _tests(
     return TestIt()
 
 
-@pytest.mark.parametrize("pool", [ReferencePool, ShelfPool])
-def test_a_right_pool_passes(pool: MakePool) -> None:
-    _tests(pool).test_it_keeps_its_contract()
-
-
-@pytest.mark.parametrize(
-    ("pool", "clause"),
-    [
-        (_LosesAtTimeOut, PoolClause.MEMORY_IS_CONSERVED),
-        (_LendsTwice, PoolClause.LENDS_ONCE),
-        (_LastComeFirstServed, PoolClause.LONGEST_WAITING_FIRST),
-        (_Barging, PoolClause.LONGEST_WAITING_FIRST),
-        (_NoSizeChecked, PoolClause.KEEPS_TO_ITS_DOMAIN),
-        (_LendsMore, PoolClause.LENDS_WHAT_WAS_ASKED),
-        (_NeverAtOnce, PoolClause.NO_LOST_WAKE_UP),
-        (_OpenForEver, PoolClause.CLOSE_RELEASES),
-        (_KeepsNothing, PoolClause.KEEPS_BUFFERS),
-        (_CountsOneMore, PoolClause.WAITERS_ARE_LIVE),
-        (_TakesEverything, PoolClause.KEEPS_TO_ITS_DOMAIN),
-    ],
-)
-def test_a_wrong_pool_fails_by_its_clause(pool: MakePool, clause: PoolClause) -> None:
-    error = failure(_tests(pool, _NOT_SMALLER))
-    assert error.violation.rule == clause
-    assert steps(error)[0].startswith("state.new_pool("), "shown as code"
-
-
 def test_a_failure_is_made_small() -> None:
-    _, *allocations, _ = steps(failure(_tests(_LosesAtTimeOut)))
+    _, *allocations, _ = steps(failure(_tests(wrong.LosesAtTimeOut)))
     assert len(allocations) <= 3, (
         "one that has memory, one whose time is out, perhaps one of nothing"
     )
@@ -204,7 +65,7 @@ def test_a_failure_is_made_small() -> None:
 
 
 def test_a_race_needs_threads_that_meet() -> None:
-    error = failure(_tests(_LosesUpdates, _NOT_SMALLER))
+    error = failure(_tests(wrong.LosesUpdates, _NOT_SMALLER))
     assert error.violation.rule == PoolClause.MEMORY_IS_CONSERVED
     assert any(step.startswith("state.together(first=(Use(") for step in steps(error))
 
@@ -276,7 +137,7 @@ def test_a_call_without_time_that_does_not_end_is_found(monkeypatch: pytest.Monk
 
 
 def test_an_error_that_no_caller_expects_is_shown() -> None:
-    violation = failure(_tests(_Raises)).violation
+    violation = failure(_tests(wrong.Raises)).violation
     assert violation.rule == "BufferPool.NoCallFails"
     assert "no shelf for " in violation.observed
 
@@ -284,10 +145,10 @@ def test_an_error_that_no_caller_expects_is_shown() -> None:
 @pytest.mark.parametrize(
     ("pool", "known"),
     [
-        (_CountsOneMore, PoolClause.WAITERS_ARE_LIVE),
-        (_KeepsNothing, PoolClause.KEEPS_BUFFERS),
-        (_NoSizeChecked, PoolLimit.SIZE_OUTSIDE),
-        (_TakesEverything, PoolLimit.GIVEN_BACK_TWICE),
+        (wrong.CountsOneMore, PoolClause.WAITERS_ARE_LIVE),
+        (wrong.KeepsNothing, PoolClause.KEEPS_BUFFERS),
+        (wrong.NoSizeChecked, PoolLimit.SIZE_OUTSIDE),
+        (wrong.TakesEverything, PoolLimit.GIVEN_BACK_TWICE),
     ],
 )
 def test_a_known_limit_is_not_judged(pool: MakePool, known: PoolClause | PoolLimit) -> None:
@@ -296,24 +157,26 @@ def test_a_known_limit_is_not_judged(pool: MakePool, known: PoolClause | PoolLim
 
 
 def test_by_the_profile_of_kafka_a_newcomer_may_be_first() -> None:
-    _tests(_Barging, profile_name="kafka").test_it_keeps_its_contract()
+    _tests(wrong.Barging, profile_name="kafka").test_it_keeps_its_contract()
 
 
 def test_a_test_without_a_pool_or_with_an_unknown_profile_says_so() -> None:
-    class TestNothing(BufferPoolTests):
+    class TestNothing(BufferPoolMachine):
         pass
 
-    with pytest.raises(NothingToTestError, match=r"^TestNothing has no pool; write in it: make = "):
+    with pytest.raises(
+        NothingToTestError, match=r"^TestNothing has no buffer pool; write in it: make = "
+    ):
         TestNothing().test_it_keeps_its_contract()
     with pytest.raises(NothingToTestError, match=r"'kafak'; take longest-waiting-first, kafka$"):
         _tests(ShelfPool, profile_name="kafak").test_it_keeps_its_contract()
-    with pytest.raises(NothingToTestError, match="BufferPoolMachine has no pool"):
-        BufferPoolMachine()
+    with pytest.raises(NothingToTestError, match="BufferPoolMachine has no buffer pool"):
+        BufferPoolMachine.machine()
 
 
 @pytest.mark.parametrize(
     "module",
-    [buffer_pool, python_pool, running, use_together],
+    [buffer_pool, python_pool, machine, use_together],
     ids=lambda module: module.__name__,
 )
 def test_the_examples_run(module: ModuleType) -> None:
@@ -325,7 +188,7 @@ def test_the_examples_run(module: ModuleType) -> None:
 def _documented() -> str:
     page = (ROOT / "docs" / "judge-your-implementation.md").read_text(encoding="utf-8")
     blocks: list[str] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    (block,) = (block for block in blocks if "BufferPoolTests" in block)
+    (block,) = (block for block in blocks if "BufferPoolMachine" in block)
     return block
 
 
@@ -336,7 +199,7 @@ def _documented() -> str:
 def test_the_documented_test_passes_and_its_error_is_found(
     instead: str, ends: dict[str, int], pytester: pytest.Pytester
 ) -> None:
-    few = "    settings = hypothesis.settings(BufferPoolTests.settings, max_examples=20)\n"
+    few = "    settings = hypothesis.settings(BufferPoolMachine.settings, max_examples=20)\n"
     text = _documented().replace("self.free += ", instead)
     pytester.makepyfile(test_mine=f"import hypothesis\n{text}{few}")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")

@@ -1,4 +1,4 @@
-"""`PurgatoryTests`: a right purgatory passes, however it is made; a wrong one fails by its clause.
+"""`PurgatoryMachine`: a right purgatory passes, whatever it is; a wrong one fails by its clause.
 
 The threads of the wrong ones run in one order, so their races happen whenever threads meet.
 """
@@ -14,11 +14,10 @@ import hypothesis
 import pytest
 
 from support.checkout import ROOT
-from support.contract_tests import failure, steps
+from support.contract_tests import failure
 from support.testing import wrong_purgatories as wrong
 from support.testing.heap_purgatory import HeapPurgatory
 from support.testing.meeting import run_in_order
-from support.testing.python_purgatory import ReferencePurgatory
 from wheelproof.errors import PurgatoryClosedError
 from wheelproof_spec.fuzz import burst
 from wheelproof_spec.testing import (
@@ -27,7 +26,6 @@ from wheelproof_spec.testing import (
     NotLookedAtWarning,
     PurgatoryClause,
     PurgatoryMachine,
-    PurgatoryTests,
     purgatory,
     purgatory_programs,
     python_purgatory,
@@ -44,22 +42,12 @@ def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the threads of a burst run in the order of `support.testing.meeting`."""
-    monkeypatch.setattr(purgatory, "run_burst", run_in_order)
+    monkeypatch.setattr(PurgatoryMachine, "run_burst", staticmethod(run_in_order))
 
 
-_SHORT = hypothesis.settings(PurgatoryTests.settings, max_examples=25)
-_FEW_STEPS = hypothesis.settings(PurgatoryTests.settings, max_examples=150, stateful_step_count=8)
+_SHORT = hypothesis.settings(PurgatoryMachine.settings, max_examples=25)
+_FEW_STEPS = hypothesis.settings(PurgatoryMachine.settings, max_examples=150, stateful_step_count=8)
 """What fails is short at once, so that it is made smaller in little time."""
-
-
-_RACES: Collection[object] = (
-    wrong.TriesOnce,
-    wrong.LooksThenSets,
-    wrong.ExpiresTheCompleted,
-    wrong.CancelsTheCompleted,
-    wrong.AddsTimeoutsOfTheDone,
-)
-"""The wrong ones that one thread does not show."""
 
 
 def _tests(
@@ -68,58 +56,14 @@ def _tests(
     *,
     known: Collection[PurgatoryClause] = (),
     profile_name: str = "wheelproof",
-) -> PurgatoryTests:
-    class TestIt(PurgatoryTests):
+) -> PurgatoryMachine:
+    class TestIt(PurgatoryMachine):
         make = made
         profile = profile_name
         skip = known
         settings = chosen
 
     return TestIt()
-
-
-@pytest.mark.parametrize("made", [ReferencePurgatory, HeapPurgatory])
-def test_a_right_purgatory_passes(made: MakePurgatory) -> None:
-    _tests(made).test_it_keeps_its_contract()
-
-
-@pytest.mark.parametrize(
-    ("made", "clause"),
-    [
-        (wrong.CompletesAgain, PurgatoryClause.COMPLETES_AT_MOST_ONCE),
-        (wrong.NeverTriesAtHandIn, PurgatoryClause.TRIGGER_COMPLETES),
-        (wrong.KeepsTimeouts, PurgatoryClause.DELAYED_COUNTS),
-        (wrong.ExpiresTheDone, PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION),
-        (wrong.NeverTellsOfExpiry, PurgatoryClause.COMPLETES_FOR_A_REASON),
-        (wrong.LeavesTheDue, PurgatoryClause.EXPIRES_IN_TIME),
-        (wrong.CountsTheTried, PurgatoryClause.COUNTS_COMPLETED),
-        (wrong.NewestFirst, PurgatoryClause.TRIES_IN_WATCH_ORDER),
-        (wrong.TriesTheFirst, PurgatoryClause.TRIGGER_COMPLETES),
-        (wrong.CancelLeavesOne, PurgatoryClause.CANCELS_WHO_WAITS),
-        (wrong.CancelsTimeouts, PurgatoryClause.CANCELS_WHO_WAITS),
-        (wrong.CancelsWithoutTelling, PurgatoryClause.CANCELS_WHO_WAITS),
-        (wrong.ForceLies, PurgatoryClause.ANSWERS_TRULY),
-        (wrong.KeepsKeys, PurgatoryClause.NO_EMPTY_KEY),
-        (wrong.CountsTheDone, PurgatoryClause.WATCHED_COUNTS),
-        (wrong.TriesOnce, PurgatoryClause.TRIGGER_COMPLETES),
-        (wrong.LooksThenSets, PurgatoryClause.COMPLETES_AT_MOST_ONCE),
-        (wrong.ExpiresTheCompleted, PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION),
-        (wrong.CancelsTheCompleted, PurgatoryClause.CANCELS_WHO_WAITS),
-        (wrong.AddsTimeoutsOfTheDone, PurgatoryClause.DELAYED_COUNTS),
-    ],
-)
-def test_a_wrong_purgatory_fails_by_its_clause(
-    made: MakePurgatory, clause: PurgatoryClause, in_order: None
-) -> None:
-    del in_order
-    error = failure(_tests(made, _FEW_STEPS))
-    assert error.violation.rule == clause
-    first, *between, last = steps(error)
-    assert first.startswith("state.new_purgatory("), "shown as code"
-    assert last == "state.teardown()"
-    assert 1 <= len(between) <= 4
-    is_race = made in _RACES
-    assert between[-1].startswith(("state.together(", "state.race(")) == is_race
 
 
 def test_an_early_expiry_is_found() -> None:
@@ -205,7 +149,7 @@ def test_a_thread_that_does_not_come_back_ends_the_test(monkeypatch: pytest.Monk
 
 
 def test_a_test_without_a_purgatory_or_with_an_unknown_profile_says_so() -> None:
-    class TestNothing(PurgatoryTests):
+    class TestNothing(PurgatoryMachine):
         pass
 
     with pytest.raises(NothingToTestError, match=r"^TestNothing has no purgatory; write in it: "):
@@ -213,7 +157,7 @@ def test_a_test_without_a_purgatory_or_with_an_unknown_profile_says_so() -> None
     with pytest.raises(NothingToTestError, match=r"'kafak'; take kafka, wheelproof$"):
         _tests(HeapPurgatory, profile_name="kafak").test_it_keeps_its_contract()
     with pytest.raises(NothingToTestError, match="PurgatoryMachine has no purgatory"):
-        PurgatoryMachine()
+        PurgatoryMachine.machine()
 
 
 @pytest.mark.parametrize(
@@ -230,7 +174,7 @@ def test_the_examples_run(module: ModuleType) -> None:
 def _documented() -> str:
     page = (ROOT / "docs" / "judge-your-implementation.md").read_text(encoding="utf-8")
     blocks: list[str] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    (block,) = (block for block in blocks if "PurgatoryTests" in block)
+    (block,) = (block for block in blocks if "PurgatoryMachine" in block)
     return block
 
 
@@ -244,7 +188,7 @@ def _documented() -> str:
 def test_the_documented_test_passes_and_its_error_is_found(
     instead: str, ends: dict[str, int], pytester: pytest.Pytester
 ) -> None:
-    few = "    settings = hypothesis.settings(PurgatoryTests.settings, max_examples=20)\n"
+    few = "    settings = hypothesis.settings(PurgatoryMachine.settings, max_examples=20)\n"
     text = _documented().replace("one.due_ms <= to_ms", instead)
     pytester.makepyfile(test_mine=f"import hypothesis\n{text}{few}")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")

@@ -11,12 +11,14 @@ from wheelproof_spec.components.timer.fuzz.under_test import InlineExecutor
 class ReferenceTimer:
     """A SystemTimer whose clock only `advance` moves, and whose tasks run within the call."""
 
+    timer_class: type[SystemTimer] = SystemTimer
+
     def __init__(
         self, tick_ms: int, wheel_size: int, start_ms: int, run: Callable[[str], None]
     ) -> None:
         self._run = run
         self._clock = ManualClock(start_ms)
-        self._timer = SystemTimer(
+        self._timer = self.timer_class(
             "under test",
             tick_ms=tick_ms,
             wheel_size=wheel_size,

@@ -14,6 +14,8 @@ from wheelproof_spec.testing import PythonOperation
 class ReferencePurgatory:
     """A DelayedOperationPurgatory whose clock only `advance` moves; expiries run in the call."""
 
+    purgatory_class: "type[DelayedOperationPurgatory[_Waiting]]" = DelayedOperationPurgatory
+
     def __init__(self, tick_ms: int, wheel_size: int, start_ms: int, purge_interval: int) -> None:
         self._clock = ManualClock(start_ms)
         self._executor = DeferredExecutor()
@@ -25,7 +27,7 @@ class ReferencePurgatory:
             clock=self._clock,
             executor=self._executor,
         )
-        self._purgatory = DelayedOperationPurgatory[_Waiting](
+        self._purgatory = self.purgatory_class(
             "under test", timer, purge_interval=purge_interval, shards=2, reaper_enabled=False
         )
         self._waiting: dict[str, _Waiting] = {}

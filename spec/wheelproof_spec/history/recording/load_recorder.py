@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from itertools import count
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, TypeVar
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Nothing
 from wheelproof_spec.base.codec.writer import format_line
@@ -19,6 +19,7 @@ from wheelproof_spec.history.recording.refusals import refusal_of
 
 NOTHING = Nothing()
 
+Answer = TypeVar("Answer")
 _Lines = list[HistoryOp[object]]
 
 
@@ -69,6 +70,23 @@ class LoadRecorder:
             return NOTHING
 
         return self.call(asked, answer)
+
+    def answer(self, asked: Call, call: Callable[[], Answer]) -> Answer:
+        """Make a call, like `call`, and return its answer. A refusal is raised, too."""
+        answers: list[Answer] = []
+        errors: list[Exception] = []
+
+        def make() -> Answer:
+            try:
+                answers.append(call())
+            except Exception as error:
+                errors.append(error)
+                raise
+            return answers[0]
+
+        if not self.call(asked, make):
+            raise errors[0]
+        return answers[0]
 
     def begins(self, what: Call, process: str | None = None) -> None:
         """Record that a callback began; by default on this thread."""
