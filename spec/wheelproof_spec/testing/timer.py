@@ -82,9 +82,10 @@ class TimerMachine(ContractMachine):
     """Calls a timer and compares it with a heap of due times; a subclass says what `make` is.
 
     `make` is called with `tick_ms`, `wheel_size`, `start_ms` and `run`; see `MakeTimer`. `profile`
-    is a name of `CONTRACTS`, perhaps with parameters: ``exact,late_ticks=2``. `skip` has what is a known limit: the clauses of the order of runs, of
-    the answer of cancel and of the size, and `TimerLimit.ONE_BUCKET`. A subclass may add rules. See
-    `ContractMachine` for `seed`, `settings` and `threads`.
+    is a name of `CONTRACTS`, perhaps with parameters: ``exact,late_ticks=2``. `skip` has what is a
+    known limit: the clauses of the order of runs, of the answer of cancel and of the size, and
+    `TimerLimit.ONE_BUCKET`. A subclass may add rules. See `ContractMachine` for `seed`, `settings`
+    and `threads`.
     """
 
     make: ClassVar[MakeTimer]
