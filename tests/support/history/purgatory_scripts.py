@@ -81,6 +81,10 @@ def completes(name: str, process: str = "c") -> Lines:
     return begin_call(process, OnComplete(operation=name))
 
 
+def completed(name: str, process: str = "c") -> Lines:
+    return end_call(process, OnComplete(operation=name))
+
+
 def expires(name: str, process: str = "timer") -> Lines:
     return begin_call(process, OnExpiration(operation=name))
 

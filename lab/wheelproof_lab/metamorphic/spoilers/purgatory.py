@@ -100,6 +100,11 @@ def _only_expires(scene: Scene) -> object:
     return scene.wait(2 * _DELAY_MS).begin(OnExpiration(operation=name), _TIMER)
 
 
+def _takes_what_has_no_key(scene: Scene) -> object:
+    asked = TryCompleteElseWatch(operation=scene.name(), keys=(), delay_ms=_DELAY_MS)
+    return scene.call(asked, Completed(completed=False))
+
+
 def _overlooked(scene: Scene) -> object:
     _watched(scene)
     return scene.call(CancelForKey(key=_KEY), Cancelled(count=0, cancelled=()))
@@ -124,6 +129,7 @@ METAMORPHIC = Metamorphic(
         acted(PurgatoryClause.EXPIRES_IN_TIME, _left_behind, whole=True, end=True),
         acted(PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION, _only_expires),
         acted(PurgatoryClause.CANCELS_WHO_WAITS, _overlooked),
+        acted(PurgatoryClause.KEEPS_TO_ITS_DOMAIN, _takes_what_has_no_key),
         _counted(PurgatoryClause.DELAYED_COUNTS, NumDelayed()),
         _counted(PurgatoryClause.WATCHED_COUNTS, Watched()),
         _counted(PurgatoryClause.NO_EMPTY_KEY, NumKeys()),

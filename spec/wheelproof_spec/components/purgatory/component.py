@@ -76,7 +76,8 @@ class PurgatoryConfig(Config):
         RECORDED,
         About(
             "`exclusive`: no two of `try_complete` and `on_complete` of one operation run at once "
-            "in different threads (KAFKA-19312). `overlapping` (the default): not judged"
+            "in different threads, and no trigger tries after the completion (KAFKA-19312). "
+            "`overlapping` (the default): not judged"
         ),
     ] = ABSENT
     triggers: Annotated[
@@ -100,7 +101,8 @@ class PurgatoryConfig(Config):
         RECORDED,
         About(
             "what becomes of what `cancel_for_key` returns: it is never completed (`operation`), "
-            "or only its time-out is cancelled (`timeout`, the default; standard 2.9)"
+            "or only its time-out is cancelled, and it waits on (`timeout`). Absent: it may be "
+            "either (standard 2.9)"
         ),
     ] = ABSENT
 
@@ -169,7 +171,7 @@ class TryComplete(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnComplete(Call):
-    """on_complete runs; if it runs inside a call, its process is the process of that call."""
+    """on_complete runs, in the process of its call, if there is one; no `ok` if it raises."""
 
     operation: Annotated[Name, About("the operation")]
 
@@ -364,6 +366,18 @@ class PurgatoryClause(Clause):
     NO_EMPTY_KEY = (
         "Purgatory.NoEmptyKeyIsKept",
         Said(rule="2.6", promise="A key is kept as long as there are operations in its list."),
+    )
+    KEEPS_TO_ITS_DOMAIN = (
+        "Purgatory.KeepsToItsDomain",
+        Said(
+            rule="2.11, 6.1, 6.7",
+            promise=(
+                "What has no key, a negative time-out, or comes after a shutdown, is refused and "
+                "never expires; nothing else is refused as closed."
+            ),
+            recorded_alone="a driven case stays in the domain, and shuts nothing down",
+            profiles=(WHEELPROOF,),
+        ),
     )
     ACCEPTS_ITS_DOMAIN = (
         "Purgatory.AcceptsItsDomain",

@@ -318,11 +318,6 @@ class LedgerPurgatory:
 
     # What is still to come
 
-    def has_untold_expiry(self) -> bool:
-        """Tell whether an operation has expired whose on_expiration has not run."""
-        expired = (one for one in self._ended.values() if one.outcome is Outcome.EXPIRED)
-        return not all(one.notified for one in expired)
-
     def overdue(self) -> tuple[OperationId, int] | None:
         """Return who is due, and has not expired, with its due time: the first of them."""
         due = [(one.due_ms, name) for name, one in self._pending.items() if one.due_ms is not None]

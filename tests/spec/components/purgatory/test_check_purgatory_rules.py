@@ -13,6 +13,7 @@ from support.history.purgatory_scripts import (
     begin_call,
     cancel,
     check,
+    completed,
     completes,
     end_call,
     expires,
@@ -169,7 +170,7 @@ _RIGHT: dict[str, Sequence[Lines]] = {
     "a purge beside a completion may miss it": (
         watch("a"),
         satisfy("a"),
-        purge(check(1, completes("a"))),
+        purge(force("a", completes("a", "f"), done=True)),
         gauge("watched", 1),
         gauge("num_keys", 1),
     ),
@@ -180,6 +181,7 @@ _RIGHT: dict[str, Sequence[Lines]] = {
         gauge("watched", 1),
         gauge("num_keys", 1),
     ),
+    "completed by time, and it raised": _EXPIRY[:-1],
     "raised, and all were tried": (watch("a"), satisfy("a"), check(None, completes("a"))),
     "two in their order": (
         watch("a"),
@@ -225,7 +227,7 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
     "expired twice": ("Purgatory.ExpiresAtMostOnceAfterCompletion", (*_EXPIRY, expires("a"))),
     "completed by time, never expired": (
         "Purgatory.ExpiresAtMostOnceAfterCompletion",
-        (*_EXPIRY[:-1],),
+        (*_EXPIRY[:-1], completed("a", "t")),
     ),
     "expired early, with the predicate true": (
         "Purgatory.ExpiresInTime",
@@ -384,7 +386,8 @@ def test_each_clause_is_counted_where_it_is_tested() -> None:
     tested: set[str] = set()
     for scripts in _RIGHT.values():
         lines = [line for script in scripts for line in script]
-        verdict = judged(history_of("purgatory", _CLAIMS, lines, quiet=True, clock="virtual"))
+        history = history_of("purgatory", _CLAIMS, lines, quiet=True, clock="virtual")
+        verdict = judged(history, WHEELPROOF)
         tested.update(clause for clause, times in verdict.checked.items() if times)
     assert tested == set(clauses_of(PurgatoryClause, Wire.RECORDED, WHEELPROOF))
 

@@ -167,12 +167,10 @@ def test_an_expiry_is_told_once_after_the_answer() -> None:
     purgatory.move_clock(9)
     assert not purgatory.notify("a")
     assert purgatory.expire("a") is None
-    assert purgatory.has_untold_expiry()
     assert not purgatory.notify("a")
     assert purgatory.answer("a") is None
     assert purgatory.notify("a")
     assert not purgatory.notify("a")
-    assert not purgatory.has_untold_expiry()
     assert _rule(purgatory.answer("a")) is PurgatoryClause.COMPLETES_AT_MOST_ONCE
 
 

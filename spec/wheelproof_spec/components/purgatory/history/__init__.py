@@ -8,6 +8,7 @@ from wheelproof_spec.base.history.lines import HistoryHeader
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.purgatory.component import (
     DEFINITION,
+    WHEELPROOF,
     PurgatoryClause,
     PurgatoryConfig,
 )
@@ -16,12 +17,11 @@ from wheelproof_spec.components.purgatory.history.search import search
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
-    # The configuration states the claims in which the profiles differ.
-    del profile
     config = header.config
     assert isinstance(config, PurgatoryConfig)
     clock = clock_of(header, KAFKA, config.tick_ms, config.start_ms)
-    return PurgatoryHistoryJudge(config, clock, tally)
+    # In all else in which the profiles differ, the configuration states what is claimed.
+    return PurgatoryHistoryJudge(config, clock, tally, kafka=profile != WHEELPROOF)
 
 
 RECORDED = RecordedComponent(
@@ -34,6 +34,19 @@ RECORDED = RecordedComponent(
             room="operations",
             makes_room=Counted(operation="try_complete_else_watch", field="operation"),
             uses=(Counted(operation="on_complete", field="operation"),),
+        ),
+        Balance(
+            clause=PurgatoryClause.ANSWERS_TRULY,
+            what="answers of who completed it, and expiries",
+            room="operations",
+            makes_room=Counted(operation="try_complete_else_watch", field="operation"),
+            uses=(
+                *(
+                    Counted(operation=call, field="operation", at="ok", if_true="completed")
+                    for call in ("try_complete_else_watch", "force_complete")
+                ),
+                Counted(operation="on_expiration", field="operation"),
+            ),
         ),
     ),
     search=search,

@@ -65,6 +65,12 @@ class Claims:
         asked = call.asked
         operation.completed_in, operation.completed_by = asked.index, type(asked.value)
         name = operation.name
+        if operation.at_once and isinstance(asked.value, CheckAndComplete):
+            return PurgatoryClause.ANSWERS_TRULY.broken(
+                f"the call that hands {name!r} in completes it",
+                f"{asked.f!r} completes it",
+                f"its predicate was true before, so {name!r} is not watched (standard 2.4)",
+            )
         if operation.denied is not None and operation.denied < asked.index:
             return PurgatoryClause.ANSWERS_TRULY.broken(
                 f"force_complete of {name!r} completes it",
@@ -149,8 +155,10 @@ class Claims:
         """Judge the totals of a quiescent history: each completion is in one answer or expiry."""
         if self._silent:
             return None
+        # What raises in its expiry ends without on_expiration, and nobody is told (6.4.5).
+        raised = sum(not free.told and free.least <= free.completed_high for free in self._free)
         self._tests(PurgatoryClause.COUNTS_COMPLETED)
-        if self._completed == self._answered:
+        if self._completed - raised <= self._answered <= self._completed:
             return None
         return PurgatoryClause.COUNTS_COMPLETED.broken(
             f"the {self._completed} completions are answered for, each by one call or expiry",

@@ -23,16 +23,22 @@ class Fates:
         self._clock = clock
         self._lateness_ms = config.lateness_ms
         self._predicates = config.predicates == "recorded"
+        self._waits_on = config.cancels == "timeout"
         self._coming: list[tuple[int, int, Operation]] = []
         self._overdue: dict[Operation, int] = {}
         """The operations that a finished advance must have submitted, and what its clock showed."""
+        self._begun: dict[Operation, None] = {}
+        """Those of them whose on_complete has run, and on_expiration has not."""
         self._awaited: dict[int, tuple[Operation, ...]] = {}
+        self._last: dict[str, Operation] = {}
+        """The operation that was due last, of those that have expired in each process."""
         self.closing = False
         """Whether the purgatory is being shut down: no operation has to expire any more."""
 
     def settled(self, operation: Operation) -> None:
         """Record that the call that handed an operation in returned."""
         assert operation.settled is not None
+        operation.settled_high = self._clock.high
         heapq.heappush(self._coming, (operation.most, operation.settled, operation))
 
     def advanced(self, began: int, low_ms: int) -> Iterable[Operation]:
@@ -55,11 +61,12 @@ class Fates:
 
     def awaits(self, call: int) -> None:
         """Record that a call began that waits until the submitted expiries have run."""
-        self._awaited[call] = tuple(self._overdue)
+        self._awaited[call] = (*self._overdue, *self._begun)
 
     def awaited(self, call: int) -> Violation | None:
         """Judge the end of that call: a submitted operation has expired, or ended otherwise."""
         for operation in self._awaited.pop(call, ()):
+            operation.waited_for = operation.completed is not None
             low_ms = self._overdue.pop(operation, None)
             if low_ms is not None and not operation.may_be_over and not self.closing:
                 return self._left_behind(operation, low_ms)
@@ -67,10 +74,11 @@ class Fates:
 
     def completed(self, operation: Operation) -> Violation | None:
         """Judge an on_complete."""
-        self._overdue.pop(operation, None)
+        if self._overdue.pop(operation, None) is not None and operation.completed_in is None:
+            self._begun[operation] = None
         return self._judge_reason(operation) or self._judge_lateness(operation)
 
-    def expired(self, operation: Operation) -> Violation | None:
+    def expired(self, operation: Operation, process: str) -> Violation | None:
         """Judge an on_expiration."""
         clause = PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION
         name = operation.name
@@ -80,13 +88,20 @@ class Fates:
             expected = f"on_expiration of {name!r} runs once, after on_complete"
             return clause.broken(expected, observed)
         operation.expired = True
+        self._begun.pop(operation, None)
         least, high = self._least_due(operation), operation.completed_high
         self._tests(PurgatoryClause.EXPIRES_IN_TIME, int(self._clock.judges_times))
-        if least <= high:
-            return None
-        return PurgatoryClause.EXPIRES_IN_TIME.broken(
-            f"{name!r} expires at {least} ms or later", f"it expired at {high} ms at most"
-        )
+        if least > high:
+            return PurgatoryClause.EXPIRES_IN_TIME.broken(
+                f"{name!r} expires at {least} ms or later", f"it expired at {high} ms at most"
+            )
+        if operation.waited_for:
+            return PurgatoryClause.EXPIRES_IN_TIME.broken(
+                f"on_expiration of {name!r} has run when 'await_submitted' returns",
+                "it begins afterwards",
+                "an advance had submitted its time-out before that call began",
+            )
+        return self._judge_order(operation, process)
 
     def unfinished(self, operation: Operation) -> Violation | None:
         """Judge what has become of an operation when all is quiescent."""
@@ -94,23 +109,41 @@ class Fates:
         if operation.completed is not None:
             if not operation.must_expire or operation.expired:
                 return None
+            if not operation.told:
+                # It may have raised, and then on_expiration may be left out (6.4.5).
+                return None
             return PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION.broken(
                 f"on_expiration of {name!r} runs after on_complete",
                 "it never did",
                 "only its time-out can have completed it, and all is quiet (standard 2.2)",
             )
-        if operation.may_be_over:
-            return None
-        if operation.denied is not None:
+        over = operation.refused or (operation.may_be_cancelled and not self._waits_on)
+        if operation.denied is not None and not over:
             return PurgatoryClause.COMPLETES_AT_MOST_ONCE.broken(
                 f"on_complete of {name!r} has run",
                 "it never did",
                 "force_complete answered that it is done already, and all is quiet",
             )
+        if operation.may_be_over:
+            return None
         low_ms = self._overdue.get(operation)
         if low_ms is not None and not self.closing:
             return self._left_behind(operation, low_ms)
         return self._judge_lateness(operation)
+
+    def _judge_order(self, operation: Operation, process: str) -> Violation | None:
+        """Judge the order of the expiries of one thread: who is due earlier is submitted first."""
+        last = self._last.get(process)
+        if last is None or last.least <= operation.least:
+            self._last[process] = operation
+        if last is None or operation.most >= last.least or operation.settled_high >= last.least:
+            return None
+        return PurgatoryClause.EXPIRES_IN_TIME.broken(
+            f"{operation.name!r}, due at {operation.most} ms, expires before {last.name!r}",
+            "it expires after it, in the same thread",
+            f"{last.name!r} is due at {last.least} ms, and was not due when {operation.name!r} was "
+            "handed in (standard 1.9)",
+        )
 
     def _judge_reason(self, operation: Operation) -> Violation | None:
         self._tests(PurgatoryClause.COMPLETES_FOR_A_REASON)

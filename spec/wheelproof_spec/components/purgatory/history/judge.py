@@ -35,10 +35,13 @@ from wheelproof_spec.components.purgatory.component import (
     TryComplete,
     TryCompleteElseWatch,
 )
+from wheelproof_spec.components.purgatory.history.callbacks import Callbacks
 from wheelproof_spec.components.purgatory.history.claims import Claims
 from wheelproof_spec.components.purgatory.history.fates import Fates
 from wheelproof_spec.components.purgatory.history.gauges import Gauges
-from wheelproof_spec.components.purgatory.history.operation import Operation, Overlaps
+from wheelproof_spec.components.purgatory.history.operation import Operation
+from wheelproof_spec.components.purgatory.history.refusals import Refusals
+from wheelproof_spec.components.purgatory.history.tries import Tries
 from wheelproof_spec.components.purgatory.history.triggers import Cancels, Triggers
 
 
@@ -54,25 +57,39 @@ class PurgatoryHistoryJudge:
             PurgatoryClause.DELAYED_COUNTS,
             PurgatoryClause.WATCHED_COUNTS,
             PurgatoryClause.NO_EMPTY_KEY,
+            PurgatoryClause.KEEPS_TO_ITS_DOMAIN,
         }
     )
 
-    def __init__(self, config: PurgatoryConfig, clock: HistoryClock, tally: Tally) -> None:
-        """Begin; judge what `config` claims, and count in `tally` what is tested."""
+    def __init__(
+        self, config: PurgatoryConfig, clock: HistoryClock, tally: Tally, *, kafka: bool
+    ) -> None:
+        """Begin; judge what `config` claims, and count in `tally` what is tested.
+
+        With `kafka` whatever is handed in may be taken (standard 2.11, 6.1).
+        """
         self._tests = tally.tests
         self._clock = clock
         self._config = config
         self._predicates = config.predicates == "recorded"
         gives_up = config.cancels == "operation"
         self._fates = Fates(config, clock, tally)
-        self._overlaps = Overlaps(tally) if config.attempts == "exclusive" else None
+        self._callbacks = Callbacks(tally, exclusive=config.attempts == "exclusive")
+        self._tries = Tries(tally)
+        self._refusals = Refusals(clock, tally, kafka=kafka)
         self._operations: dict[str, Operation] = {}
-        self._triggers = Triggers(tally, may_be_missed=config.triggers == "may_be_missed")
+        self._may_be_missed = config.triggers == "may_be_missed"
+        self._triggers = Triggers(
+            tally, may_be_missed=self._may_be_missed, waits_on=config.cancels == "timeout"
+        )
         self._claims = Claims(tally, predicates=self._predicates)
-        self._gauges = Gauges(clock, tally, timeouts_end=config.timeouts == "end_with_operation")
+        timeouts_end = config.timeouts == "end_with_operation"
+        self._gauges = Gauges(clock, tally, timeouts_end=timeouts_end, predicates=self._predicates)
         self._cancels = Cancels(self._gauges, self._triggers, clock, tally, gives_up=gives_up)
         self._open: dict[int, HistoryOp[object]] = {}
         self._advances: dict[int, int] = {}
+        self._alone: int | None = None
+        """The call under way that no other call has met, if there is one."""
         self._lost = False
 
     # What the checker calls
@@ -84,42 +101,56 @@ class PurgatoryHistoryJudge:
             case OnComplete(operation=name):
                 return self._complete(self._operation(name), op)
             case OnExpiration(operation=name):
+                return self._expire(self._operation(name), op)
+            case TryComplete(operation=name) as value:
                 operation = self._operation(name)
-                return self._claims.expired(operation) or self._fates.expired(operation)
-            case TryComplete(operation=name):
-                self._begin_attempt(op, name)
+                violation = self._callbacks.begin(op.process, value, operation)
+                return self._tries.tried(operation, op.process) or violation
             case _:
+                self._alone = None if self._open else op.index
                 self._open[op.index] = op
                 self._claims.begin(op)
+                self._tries.begin(op)
                 self._begin(op)
         return None
 
     def ended(self, op: HistoryOp[object]) -> Violation | None:
         """Judge the end of a callback."""
         self._move_clock(op)
-        return None if self._overlaps is None else self._overlaps.end(op.process, op.f)
+        return self._callbacks.end(op.process, op.f)
 
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         """Judge a call that returned with an answer."""
         self._move_clock(op)
         del self._open[asked.index]
         violation = self._end(asked, op)
+        self._callbacks.returned(asked.process, asked.index)
         self._claims.end(asked)
+        self._tries.end(asked, op.index)
         return violation or self._look_around()
 
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         """Judge a call that was refused and had no effect."""
         self._move_clock(op)
         del self._open[asked.index]
-        if isinstance(asked.value, TryCompleteElseWatch):
-            self._clock.release()
-            operation = self._operation(asked.value.operation)
-            if operation.completed is None:
-                operation.refused = True
-                self._gauges.refused(operation)
-            self._triggers.ended(operation)
+        match asked.value:
+            case TryCompleteElseWatch(operation=name):
+                self._clock.release()
+                operation = self._operation(name)
+                if operation.completed is None:
+                    operation.refused = True
+                    if not operation.at_once:
+                        self._gauges.refused(operation)
+                self._triggers.ended(operation)
+            case Satisfy(operation=name):
+                self._operation(name).satisfies -= 1
+            case ForceComplete(operation=name):
+                self._operation(name).forces -= 1
+            case _:
+                pass
         self._forget(asked, refused=True)
-        return self._look_around()
+        self._tries.end(asked, op.index)
+        return self._refusals.refused(asked, op) or self._look_around()
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
         """Record that the outcome of a call is unknown: it may hold an operation for ever."""
@@ -128,6 +159,7 @@ class PurgatoryHistoryJudge:
         may_hold = isinstance(asked.value, TryCompleteElseWatch | CheckAndComplete | ForceComplete)
         self._lost = self._lost or may_hold
         self._forget(asked, refused=False)
+        self._tries.end(asked, op.index, lost=True)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """Judge the end of the history."""
@@ -166,11 +198,11 @@ class PurgatoryHistoryJudge:
             case Satisfy(operation=name):
                 operation = self._operation(name)
                 self._gauges.disturb(operation)
-                operation.may_be_true = True
+                operation.satisfies += 1
             case ForceComplete(operation=name):
                 operation = self._operation(name)
                 self._gauges.disturb(operation)
-                operation.forced = True
+                operation.forces += 1
             case CancelForKey(key=key):
                 self._cancels.begin(op.index, key)
             case Watched() | NumDelayed() | NumKeys():
@@ -180,27 +212,28 @@ class PurgatoryHistoryJudge:
                 self._gauges.move_clock()
             case AdvanceClock():
                 self._advances[op.index] = self._clock.low
-                self._gauges.advance(1)
+                self._gauges.advance(1, op.index)
             case AwaitSubmitted():
                 self._fates.awaits(op.index)
             case Shutdown():
-                self._fates.closing = True
+                self._fates.closing = self._refusals.closing = True
             case _:
                 pass
 
     def _end(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         match asked.value, op.value:
-            case TryCompleteElseWatch(operation=name), Completed(completed=completed):
+            case TryCompleteElseWatch(operation=name) as value, Completed(completed=completed):
                 operation = self._operation(name)
                 self._end_hand_in(asked, op.index, operation, completed=completed)
-                return self._claims.answered(asked, operation, answer=completed)
+                violation = self._claims.answered(asked, operation, answer=completed)
+                return violation or self._refusals.taken(asked, value)
             case ForceComplete(operation=name), Completed(completed=completed):
                 operation = self._operation(name)
                 if not completed and operation.denied is None:
                     operation.denied = op.index
                 return self._claims.answered(asked, operation, answer=completed)
             case CheckAndComplete(key=key), Checked(count=count):
-                self._triggers.checked(key, asked.index)
+                self._triggers.checked(key, asked.index, alone=self._alone == asked.index)
                 self._gauges.swept(key, asked.index, everybody=False)
                 return self._claims.counted(asked, key, count)
             case CancelForKey(key=key), Cancelled() as cancelled:
@@ -220,10 +253,12 @@ class PurgatoryHistoryJudge:
                 self._clock.ticked(to_ms)
             case AdvanceClock(), _:
                 began, low_ms = asked.index, self._advances.pop(asked.index)
-                self._gauges.advance(-1)
+                self._gauges.advance(-1, op.index)
                 self._gauges.submitted(self._fates.advanced(began, low_ms))
             case PurgeCompleted(), _:
                 self._gauges.purged(asked.index)
+            case Shutdown(), _:
+                self._refusals.shut(op.index)
             case _:
                 pass
         return None
@@ -234,7 +269,7 @@ class PurgatoryHistoryJudge:
         self._gauges.forget(asked.index)
         if isinstance(asked.value, AdvanceClock):
             self._advances.pop(asked.index)
-            self._gauges.advance(-1)
+            self._gauges.advance(-1, asked.index)
 
     # Operations
 
@@ -246,10 +281,12 @@ class PurgatoryHistoryJudge:
         operation.asked = index
         operation.keys = tuple(dict.fromkeys(value.keys))
         operation.mark, operation.delay_ms = self._clock.mark(), value.delay_ms
-        self._gauges.handed_in(operation)
-        self._cancels.handed_in(operation)
         if operation.true_since is not None:
             self._triggers.ready(operation)
+            operation.at_once = self._predicates and not self._may_be_missed
+        if not operation.at_once:
+            self._gauges.handed_in(operation)
+            self._cancels.handed_in(operation)
 
     def _end_hand_in(
         self, asked: HistoryOp[object], index: int, operation: Operation, *, completed: bool
@@ -259,13 +296,17 @@ class PurgatoryHistoryJudge:
         operation.settled = index
         operation.least, operation.most = dues[0][0], dues[-1][1]
         self._fates.settled(operation)
+        if not operation.at_once:
+            self._gauges.added(operation)
         if not completed:
             self._triggers.handed_in(operation, asked.index)
             if self._predicates:
                 self._gauges.settled(operation)
 
     def _complete(self, operation: Operation, op: HistoryOp[object]) -> Violation | None:
-        self._begin_attempt(op, operation.name)
+        violation = self._callbacks.begin(
+            op.process, OnComplete(operation=operation.name), operation
+        )
         self._tests(PurgatoryClause.COMPLETES_AT_MOST_ONCE)
         if operation.completed is not None:
             return PurgatoryClause.COMPLETES_AT_MOST_ONCE.broken(
@@ -276,16 +317,29 @@ class PurgatoryHistoryJudge:
         operation.completed, operation.completed_high = op.index, self._clock.high
         self._triggers.ended(operation)
         self._gauges.disturb(operation)
-        self._gauges.ended(operation)
+        claimed = self._claims.completed(operation, op.process)
+        self._gauges.ended(operation, operation.completed_in)
+        out_of_order = self._tries.completed(operation, op.process)
+        self._tries.done(operation)
         return (
             self._cancels.completed(operation)
-            or self._claims.completed(operation, op.process)
+            or claimed
             or self._fates.completed(operation)
+            or out_of_order
+            or violation
         )
 
-    def _begin_attempt(self, op: HistoryOp[object], name: str) -> None:
-        if self._overlaps is not None:
-            self._overlaps.begin(op.process, op.f, name)
+    def _expire(self, operation: Operation, op: HistoryOp[object]) -> Violation | None:
+        violation = self._callbacks.begin(
+            op.process, OnExpiration(operation=operation.name), operation
+        )
+        return (
+            self._claims.expired(operation)
+            or self._fates.expired(operation, op.process)
+            or self._cancels.expired(operation)
+            or self._refusals.expired(operation)
+            or violation
+        )
 
     # All operations
 

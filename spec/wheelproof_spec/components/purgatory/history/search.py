@@ -135,7 +135,8 @@ class _RecordedPurgatory(Interleaved[LedgerPurgatory, _Operation, _Answer]):
             case _Cancel(operation=name):
                 wrong = spec.cancel(name)
             case _Rest():
-                wrong = spec.owed or spec.has_untold_expiry()
+                # Whether on_expiration has to run depends on the end of on_complete (6.4.5).
+                wrong = spec.owed
             case _Numbered():
                 raise TypeError(f"{operation} has two effects")
         return () if wrong else (spec,)

@@ -22,10 +22,14 @@ from wheelproof_spec.components.purgatory.history.operation import Operation
 class Triggers:
     """The operations that can end, and those since triggered, or passed over by a cancel."""
 
-    def __init__(self, tally: Tally, *, may_be_missed: bool) -> None:
-        """Begin; a trigger that may be missed owes no completion."""
+    def __init__(self, tally: Tally, *, may_be_missed: bool, waits_on: bool) -> None:
+        """Begin; a trigger that may be missed owes no completion if it meets another call.
+
+        If it is claimed that what is cancelled `waits_on`, then it does under its other keys.
+        """
         self._tests = tally.tests
         self._may_be_missed = may_be_missed
+        self._waits_on = waits_on
         self._ready: dict[str, dict[Operation, None]] = {}
         self._owed: dict[Operation, Violation] = {}
         self._late: dict[Operation, Violation] = {}
@@ -36,16 +40,21 @@ class Triggers:
             for key in operation.keys:
                 self._ready.setdefault(key, {})[operation] = None
 
-    def checked(self, key: str, began: int) -> None:
-        """Record that a check ended."""
+    def checked(self, key: str, began: int, *, alone: bool) -> None:
+        """Record that a check ended; `alone` if no other call has met it."""
+        if self._may_be_missed and not alone:
+            return
         for operation in self._ready.get(key, {}):
-            if operation.true_since is not None and operation.true_since < began:
+            since = operation.true_since
+            if since is not None and since < began and key not in operation.off:
                 self._triggered(
                     operation, f"a check of {key!r} began after its predicate was made true"
                 )
 
     def handed_in(self, operation: Operation, began: int) -> None:
         """Record that the call that handed an operation in ended."""
+        if self._may_be_missed:
+            return
         if operation.true_since is not None and operation.true_since < began:
             self._triggered(operation, "its predicate was true before it was handed in")
 
@@ -77,7 +86,7 @@ class Triggers:
         """Judge owed operations when no call is under way; defer those that may just expire."""
         while self._owed:
             operation, violation = self._owed.popitem()
-            if operation.may_be_over:
+            if self._is_over(operation, violation):
                 continue
             if operation.least > high_ms:
                 return self._counted(violation)
@@ -87,13 +96,17 @@ class Triggers:
     def missed_in_the_end(self) -> Violation | None:
         """Judge the owed operations when all is quiescent."""
         for operation, violation in (*self._owed.items(), *self._late.items()):
-            if not operation.may_be_over:
+            if not self._is_over(operation, violation):
                 return self._counted(violation)
         return None
 
+    def _is_over(self, operation: Operation, violation: Violation) -> bool:
+        """Tell whether the debt is none any more."""
+        if self._waits_on and violation.rule == str(PurgatoryClause.TRIGGER_COMPLETES):
+            return operation.completed is not None or operation.refused
+        return operation.may_be_over
+
     def _triggered(self, operation: Operation, why: str) -> None:
-        if self._may_be_missed:
-            return
         name = operation.name
         self._owe(
             operation,
@@ -150,7 +163,7 @@ class Cancels:
         cancel = self._open[call] = _Open(call, key, self._gauges.calm(key), listed, [])
         for operation in listed.values():
             if operation.completed is None:
-                _meet(cancel, operation)
+                self._meet(cancel, operation)
                 self._gauges.disturb(operation)
 
     def handed_in(self, operation: Operation) -> None:
@@ -158,7 +171,8 @@ class Cancels:
         for cancel in self._open.values():
             if cancel.key in operation.keys:
                 cancel.listed[operation.name] = operation
-                _meet(cancel, operation)
+                self._meet(cancel, operation)
+                self._gauges.disturb(operation)
 
     def forget(self, call: int, *, refused: bool) -> None:
         """Record that a cancel ended without an answer; a refused one has cancelled nothing."""
@@ -194,6 +208,23 @@ class Cancels:
             "cancel_for_key has returned it, and it is claimed that this gives it up",
         )
 
+    def expired(self, operation: Operation) -> Violation | None:
+        """Judge an on_expiration: it may not run if a cancel took the time-out in good time."""
+        if not operation.timeout_gone:
+            return None
+        return PurgatoryClause.CANCELS_WHO_WAITS.broken(
+            f"{operation.name!r} does not expire",
+            "it expires",
+            "cancel_for_key has cancelled its time-out before it was due",
+        )
+
+    def _meet(self, cancel: _Open, operation: Operation) -> None:
+        operation.cancels += 1
+        operation.open_cancels += 1
+        if not self._gives_up:
+            operation.off.add(cancel.key)
+        cancel.met.append(operation)
+
     def _judge_names(
         self, cancel: _Open, index: int, sure: Iterable[Operation], names: tuple[str, ...]
     ) -> Violation | None:
@@ -209,7 +240,9 @@ class Cancels:
             operation.cancelled = True
             if self._gives_up:
                 operation.given_up = index
-                self._gauges.ended(operation)
+                self._gauges.ended(operation, cancel.began)
+            elif operation.settled_before(cancel.began) and operation.least > self._clock.high:
+                operation.timeout_gone = True
             violation = self.completed(operation)
             if violation is not None:
                 return violation
@@ -230,12 +263,6 @@ def _wrong(key: str, expected: str, observed: str) -> Violation:
         observed,
         f"cancel_for_key returns the operations that wait for {key!r} (standard 2.9)",
     )
-
-
-def _meet(cancel: _Open, operation: Operation) -> None:
-    operation.cancels += 1
-    operation.open_cancels += 1
-    cancel.met.append(operation)
 
 
 def _resolve(met: Iterable[Operation]) -> None:
