@@ -185,8 +185,8 @@ class BufferPoolMachine(ContractMachine):
             [call for call in program if isinstance(call, CloseIt) or self._is_drawn(call.size)]
             for program in (first, second, third)
         ]
-        violation = used.run(programs, loans, closed=self._closed)
-        self._fail_if(violation, stuck=used.stuck)
+        self._judge_burst(used.history, used.calls(programs, loans, closed=self._closed))
+        self._fail_if(used.finish())
         self._loans.clear()
         self._given_back = None
         for loan in loans:
@@ -261,21 +261,17 @@ class BufferPoolMachine(ContractMachine):
         self._judge(call, self._call(partial(self._pool.deallocate, loan.buffer)))
 
     def _call(self, call: Callable[[], object]) -> RefusedError | None:
-        """Make a call on another thread, since it may not come back; return how it was refused."""
-        refusals: list[RefusedError] = []
+        """Make a call that no other overlaps, and return how it was refused."""
 
-        def make() -> None:
+        def make() -> RefusedError | None:
             try:
                 with named_errors():
                     call()
             except WheelproofError as error:
-                refusals.append(RefusedError(type(error).__name__, str(error)))
+                return RefusedError(type(error).__name__, str(error))
+            return None
 
-        try:
-            run_burst([[make]], _TITLE, "step")
-        except BurstError as error:
-            self._fail(error.violation, stuck=error.stuck)
-        return next(iter(refusals), None)
+        return self._alone(make)
 
     def _judge(self, call: PoolCall, refusal: RefusedError | None) -> None:
         """Judge a call that no other has overlapped, and whatever it has let go on."""

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from wheelproof_spec.base.calls import Close
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.buffer_pool.component import (
-    DEFINITION,
     Allocate,
     Allocated,
     Deallocate,
@@ -22,7 +21,6 @@ from wheelproof_spec.components.buffer_pool.component import (
 )
 from wheelproof_spec.components.buffer_pool.history import RECORDED
 from wheelproof_spec.components.buffer_pool.history.search import search
-from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.testing.python_pool import (
     Buffer,
@@ -35,8 +33,6 @@ from wheelproof_spec.testing.python_pool import (
 
 PATIENT_MS = 600_000
 """The limit of a call that waits for memory: longer than any thread is waited for."""
-
-_TITLE = DEFINITION.title()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,34 +69,28 @@ class UsedTogether:
     ) -> None:
         """Begin the history of a pool that nobody waits for."""
         self._pool = pool
-        self._history = JudgedBursts(RECORDED, config, profile=profile, skip=skip, orders=search)
-        self._recorder = self._history.recorder
+        self.history = JudgedBursts(RECORDED, config, profile=profile, skip=skip, orders=search)
+        self._recorder = self.history.recorder
         self._numbers = count(1)
         self._broken: list[Violation] = []
-        self.stuck = False
-        """Whether a thread did not come back."""
 
-    def run(
+    def calls(
         self, programs: Sequence[Sequence[Use | CloseIt]], loans: Sequence[Loan], *, closed: bool
-    ) -> Violation | None:
-        """Run each program on its own thread, and give `loans` back on another one.
+    ) -> Sequence[Sequence[Callable[[], None]]]:
+        """Return what each thread calls: a thread a program, and one that gives `loans` back.
 
-        `closed` says that the pool is closed already. Returns the first violation, if any.
+        `closed` says that the pool is closed already.
         """
         named = [(loan, self._name(loan.buffer)) for loan in loans]
         calls = [[self._made(call) for call in program] for program in programs if program]
         if named:
             calls.append([partial(self._give_back, loan, name) for loan, name in named])
         self._remember(named, closed=closed)
-        found = self._history.judge(partial(self._run, calls)) or self._history.finish()
-        return found or next(iter(self._broken), None)
+        return calls
 
-    def _run(self, calls: Sequence[Sequence[Callable[[], None]]]) -> None:
-        try:
-            run_burst(calls or [[]], _TITLE)
-        except BurstError as error:
-            self.stuck = error.stuck
-            raise
+    def finish(self) -> Violation | None:
+        """Return the first violation, when all threads have ended."""
+        return self.history.finish() or next(iter(self._broken), None)
 
     def _remember(self, named: Sequence[tuple[Loan, str]], *, closed: bool) -> None:
         """Begin the history with what was so before: these calls are recorded, but not made."""
