@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from support.explore.exploring import make
-from wheelproof_explore import explorer
+from wheelproof_explore import session
 from wheelproof_explore.estimate import Estimate, Estimator, Progress
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.options import Options
@@ -65,8 +65,8 @@ def test_the_fraction_done_grows_to_the_whole() -> None:
 
 
 def test_a_long_run_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explorer, "FIRST_REPORT_S", 0.0)
-    monkeypatch.setattr(explorer, "REPORT_EVERY_S", 0.0)
+    monkeypatch.setattr(session, "FIRST_REPORT_S", 0.0)
+    monkeypatch.setattr(session, "REPORT_EVERY_S", 0.0)
     reports: list[Progress] = []
     found = explore(make(partial(increments, 3)), Options(), reports.append)
     assert [report.runs for report in reports] == list(range(1, found.runs + 1))
