@@ -1,6 +1,6 @@
 """The state machine of a timer: right timers pass, wrong ones and known bugs fail."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
@@ -9,6 +9,7 @@ from support.contract_tests import NOT_SMALLER, failure, machine_of, steps
 from support.reference.heap_timer import UpTimer
 from support.reference.python_timer import ReferenceTimer
 from support.testing import wrong_timers as wrong
+from support.testing.meeting import run_in_order
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_lab.bugs.known_bug import find_bug
@@ -51,6 +52,24 @@ def test_a_wrong_timer_fails_by_its_clause(timer: MakeTimer, clause: TimerClause
     assert steps(error)[0].startswith("state.new_timer("), "shown as code"
 
 
+class _InOrder(TimerMachine):
+    """The threads of a burst run in the order of `support.testing.meeting`."""
+
+    profile = "never-early"
+
+    def run_burst(self, programs: Sequence[Sequence[Callable[[], object]]], of: str) -> object:
+        return run_in_order(programs, of)
+
+
+def test_a_task_that_runs_though_it_was_cancelled_is_found_by_a_race() -> None:
+    error = failure(machine_of(_InOrder, wrong.RunsTheCancelled, settings=NOT_SMALLER))
+    assert error.violation.rule == TimerClause.RUNS_AT_MOST_ONCE
+
+
+def test_a_right_timer_passes_however_late_it_takes_a_task_in() -> None:
+    machine_of(_InOrder, wrong.ReadsTheClockFirst).test_it_keeps_its_contract()
+
+
 class _Bounded(ReferenceTimer):
     """A call that makes more steps than any call could need raises: it would not end."""
 
@@ -84,7 +103,7 @@ def test_a_known_bug_is_found_by_one_call_after_the_other(bug: str) -> None:
     made = type("Buggy", (_Bounded,), {"timer_class": find_bug(BUGS, bug).timer_class})
     error = failure(machine_of(TimerMachine, made, settings=NOT_SMALLER))
     assert error.violation.rule == _FOUND[bug]
-    assert not any(step.startswith("state.together(") for step in steps(error))
+    assert not any(step.startswith(("state.together(", "state.race(")) for step in steps(error))
 
 
 def test_a_wheel_of_one_bucket_may_be_a_known_limit() -> None:

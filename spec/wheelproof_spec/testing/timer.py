@@ -28,7 +28,7 @@ Hypothesis makes a failure small and prints it as code.
 Timer.SizeCountsWaitingTasks
 '''
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -154,10 +154,21 @@ class TimerMachine(ContractMachine):
         for call in (*first, *second, *third):
             if isinstance(call, Add):
                 self._call(Cancel(task=call.task))
+        self._burst([program for program in (first, second, third) if program])
+
+    @precondition(lambda self: self.threads)
+    @rule(delay_ms=_MS, cancels=st.integers(1, 2))
+    def race(self, delay_ms: int, cancels: int) -> None:
+        """Let one thread advance until a task is due, while others cancel it. See `together`."""
+        self._tell("race", delay_ms=delay_ms, cancels=cancels)
+        self._call(Add(task="a", delay_ms=delay_ms))
+        # It is due then, however it is rounded.
+        advance = AdvanceBy(by_ms=delay_ms + 2 * self._config.tick_ms)
+        self._burst([(advance,), *[(Cancel(task="a"),)] * cancels])
+
+    def _burst(self, drawn: Sequence[Program]) -> None:
         programs = [
-            [partial(self._calls.answer, self._made(call)) for call in program]
-            for program in (first, second, third)
-            if program
+            [partial(self._calls.answer, self._made(call)) for call in program] for program in drawn
         ]
         self._judge_burst(self._calls.history, programs)
         after_it: list[Size | AdvanceBy] = [Size(), Size()]

@@ -273,6 +273,6 @@ def test_pytest_shows_the_clause_and_the_steps_of_a_wrong_timer(pytester: pytest
             "*ContractViolationError: Timer.NothingDueIsLeftBehind: *",
             "*state = TimerMachine()",
             "*state.new_timer(*",
-            "*state.advance(by_ms=*",
+            "*state.advance_until_due(early=*",
         ]
     )

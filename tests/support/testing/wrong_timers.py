@@ -1,9 +1,13 @@
-"""Wrong timers: each is an UpTimer with one defect. LosesUpdates is right for one thread."""
+"""Wrong timers: each is an UpTimer with one defect. The last one is right, but strange.
+
+LosesUpdates and RunsTheCancelled are right for one thread.
+"""
 
 import threading
 from collections.abc import Callable
 
 from support.reference.heap_timer import UpTimer
+from support.testing.meeting import race
 
 
 class Early(UpTimer):
@@ -112,3 +116,27 @@ def _join(*names: str) -> None:
     for thread in threading.enumerate():
         if thread.name in names:
             thread.join()
+
+
+class RunsTheCancelled(UpTimer):
+    """An advance takes what is due, and does not look again before it runs that."""
+
+    def advance(self, to_ms: int) -> None:
+        with self._lock:
+            self._now_ms = to_ms
+            due = sorted((due_ms, task) for task, due_ms in self._due_ms.items())
+        race()
+        for due_ms, task in due:
+            if due_ms <= to_ms:
+                self._run(task)
+                self.cancel(task)
+
+
+class ReadsTheClockFirst(UpTimer):
+    """Right, and strange: its add reads the clock long before it takes the task in."""
+
+    def add(self, task: str, delay_ms: int) -> None:
+        now_ms = self._now_ms
+        race()
+        with self._lock:
+            self._due_ms[task] = self._due(now_ms + delay_ms)
