@@ -121,6 +121,7 @@ class _Run:
         self._port = CountingPort(DriverPort(session, self._wire.parse_answer), progress)
         self._undeclared: tuple[Capability, ...] = ()
         self._bounds: Bounds = {}
+        self._scenarios: Sequence[Scenario[Request]] = ()
         self._tally = self._new_tally()
         self._introduction: Introduction | None = None
         self._results: list[CaseResult] = []
@@ -207,6 +208,7 @@ class _Run:
             self._profile = introduction.profiles.get(definition.name, self._profile)
         self._undeclared = definition.undeclared(introduction.capabilities)
         self._bounds = introduction.bounds.get(definition.name, {})
+        self._scenarios = self._suite.scenarios_within(self._bounds)
         self._tally = self._new_tally()
 
     def _new_tally(self, profile: str | None = None) -> Tally:
@@ -235,15 +237,17 @@ class _Run:
         self._report(VECTORS, started, overall([tally.verdict, *verdicts]), tally.summary)
 
     def _run_cases(self) -> None:
-        scenarios = self._suite.scenarios_within(self._bounds)
-        for scenario in scenarios:
-            if scenario.limit is None:
-                self._run_scenario(scenario)
+        for scenario in self._within_every_domain():
+            self._run_scenario(scenario)
         self._run_fuzz()
         # Last, because drivers hang and crash here, and MOST_FAILURES failures end the run.
-        for scenario in scenarios:
+        for scenario in self._scenarios:
             if scenario.limit is not None:
                 self._run_scenario(scenario)
+
+    def _within_every_domain(self) -> list[Scenario[Request]]:
+        """Return the named cases that need no optional part of the domain."""
+        return [scenario for scenario in self._scenarios if scenario.limit is None]
 
     def _run_scenario(self, scenario: Scenario[Request]) -> None:
         needs = lacking(self._suite, scenario, self._tally)
@@ -325,22 +329,20 @@ class _Run:
         if len(failed) == len(self._failures):
             others = [name for name in self._definition.profiles if name != self._profile]
             # No case has made the driver fail, those of optional parts of the domain included.
-            self._passes_as = self._search(also_limits=True).find(self._tallies(others), failed)
+            self._passes_as = self._search(self._scenarios).find(self._tallies(others), failed)
 
     def _infer_profile(self) -> None:
         """Look for the strongest profile that the implementation keeps, and judge by that one."""
-        search = self._search()
+        search = self._search(self._within_every_domain())
         found = search.find(self._tallies(self._definition.by_strength()))
         self._inferred = Inferred(profile=found, stronger=tuple(search.broken))
         if found is not None:
             self._profile = found
             self._tally = self._new_tally()
 
-    def _search(self, *, also_limits: bool = False) -> ProfileSearch:
+    def _search(self, scenarios: Sequence[Scenario[Request]]) -> ProfileSearch:
         plan = self._plan
-        return ProfileSearch(
-            self._suite, self._port, plan.cases, plan.seed, also_limits=also_limits
-        )
+        return ProfileSearch(self._suite, self._port, scenarios, plan.cases, plan.seed)
 
     def _tallies(self, profiles: Iterable[str]) -> Iterator[tuple[str, Tally]]:
         return ((profile, self._new_tally(profile)) for profile in profiles)

@@ -72,19 +72,18 @@ class ProfileSearch:
         self,
         suite: AnySuite,
         port: SendingPort[Request, object],
+        scenarios: Sequence[Scenario[Request]],
         cases: int,
         seed: int,
-        *,
-        also_limits: bool = False,
     ) -> None:
-        """Judge the implementation behind `port` by `suite`, with `cases` random cases.
+        """Judge the implementation behind `port` by `suite`: named cases, and `cases` random ones.
 
-        With `also_limits` named cases that need a part of the domain which is optional are driven
-        too: in these, drivers hang and crash.
+        Of `scenarios` those that apply are driven. In cases that need an optional part of the
+        domain, drivers hang and crash.
         """
         self._suite = suite
         self._port = port
-        self._also_limits = also_limits
+        self._scenarios = scenarios
         self._wire = DrivenWire(suite.definition)
         self._plan = FuzzPlan(cases=cases, seed=seed, shrink_seconds=math.inf)
         self._failed: list[Sequence[Request]] = []
@@ -109,11 +108,7 @@ class ProfileSearch:
     def _breaks(self, profile: str, tally: Tally) -> BrokenProfile | None:
         """Return how a profile is broken, if it is; a case that fails is tried on the next ones."""
         # The cases that have failed come first: mostly one fails again, which ends the check.
-        named = [
-            one.calls
-            for one in self._suite.scenarios_within(tally.bounds)
-            if self._applies(one, tally)
-        ]
+        named = [one.calls for one in self._scenarios if not lacking(self._suite, one, tally)]
         judge = self._suite.judge(profile, tally)
         for calls in (*self._failed, *named):
             violation = first_violation(judge, self._port, calls)
@@ -126,11 +121,6 @@ class ProfileSearch:
             return None
         self._failed.append([self._call(line) for line in failure.steps])
         return BrokenProfile(profile=profile, violation=failure.violation)
-
-    def _applies(self, scenario: Scenario[Request], tally: Tally) -> bool:
-        if scenario.limit is not None and not self._also_limits:
-            return False
-        return not lacking(self._suite, scenario, tally)
 
     def _call(self, line: str) -> Request:
         _, operation, content = parse_request(line.encode())

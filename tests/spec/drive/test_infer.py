@@ -82,7 +82,8 @@ class _WeakTimer:
 
 
 def _found(contract: TimerContract) -> tuple[str | None, list[str]]:
-    search = ProfileSearch(SUITE, InProcess(_WeakTimer(contract)), _CASES, 3)
+    named = [one for one in SUITE.scenarios() if one.limit is None]
+    search = ProfileSearch(SUITE, InProcess(_WeakTimer(contract)), named, _CASES, 3)
     profiles = SUITE.definition.by_strength()
     found = search.find((profile, Tally()) for profile in profiles)
     return found, [broken.profile for broken in search.broken]

@@ -136,11 +136,15 @@ class DriverProcess:
 
     def failure(self, problem: str) -> DriverFailedError:
         """Return the error for `problem`, with the last lines of the driver's standard error."""
+        return DriverFailedError(problem, self.last_lines())
+
+    def last_lines(self) -> tuple[str, ...]:
+        """Return the last lines of the driver's standard error so far."""
         for _ in range(_DRAINED_CHUNKS):
             if not self._watches(self._errors) or not self._take_errors():
                 break
         lines = bytes(self._last_errors).decode("utf-8", "backslashreplace").splitlines()
-        return DriverFailedError(problem, [printable(line) for line in lines[-_KEPT_LINES:]])
+        return tuple(printable(line) for line in lines[-_KEPT_LINES:])
 
     def _write(self) -> None:
         try:

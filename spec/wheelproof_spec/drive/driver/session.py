@@ -60,7 +60,7 @@ class DriverSession:
 
     def last_lines(self) -> tuple[str, ...]:
         """Return the last lines of the driver's standard error so far."""
-        return self._process.failure("").last_lines
+        return self._process.last_lines()
 
     def begin_again(self) -> Introduction:
         """End the driver, start a new one and let it introduce itself; raises DriverFailedError."""
