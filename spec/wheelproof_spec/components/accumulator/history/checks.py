@@ -27,9 +27,13 @@ _ROUNDING_MS = 1
 
 @dataclass(frozen=True, slots=True)
 class _Check:
+    """A call to `ready`, and what was so when it began: it may have looked at once."""
+
     index: int
     least_ms: int
     gone: Mapping[Partition, int]
+    behind: Mapping[Partition, Record]
+    full: Mapping[Partition, Record]
     closed: bool
 
 
@@ -117,7 +121,14 @@ class Checks:
         """Record that a call to `ready` began; `closed` if a close had returned."""
         self._flushes.look(index)
         self._appends.look(index)
-        self._check = _Check(index, self._clock.least, dict(self._gone), closed)
+        self._check = _Check(
+            index,
+            self._clock.least,
+            dict(self._gone),
+            dict(self._behind),
+            dict(self._full),
+            closed,
+        )
 
     def forget(self, index: int) -> None:
         """Record that a call to `ready` has no answer."""
@@ -188,7 +199,7 @@ class Checks:
             left_ms = linger_ms - max(check.least_ms - accepted_ms, 0)
             reason = f"a record has waited in {partition!r} for {linger_ms - left_ms} ms at least"
             is_due = left_ms <= 0 or check.closed or hurries
-            if not is_due and self._is_sendable(partition):
+            if not is_due and self._is_sendable(check, partition):
                 is_due, reason = True, f"a batch of {partition!r} is full, or another is behind it"
             if is_due:
                 self._tests(AccumulatorClause.READY_TELLS_THE_TRUTH)
@@ -278,10 +289,13 @@ class Checks:
         most = sum(record.size + _OVERHEAD for record in queued)
         return most <= self._config.batch_size
 
-    def _is_sendable(self, partition: Partition) -> bool:
-        """Tell whether the head of a queue, which may be drained, is full or has one behind it."""
+    def _is_sendable(self, check: _Check, partition: Partition) -> bool:
+        """Tell whether the head of a queue, which may be drained, is full or has one behind it.
+
+        What an append has done during the call, the call need not have seen.
+        """
         first = self._turns.first_waiting(partition)
-        behind, full = self._behind.get(partition), self._full.get(partition)
+        behind, full = check.behind.get(partition), check.full.get(partition)
         if first is None or first.returned is None or first.was_split:
             return False
         if behind is not None and first.returned < behind.asked and behind.was_never_drained:
