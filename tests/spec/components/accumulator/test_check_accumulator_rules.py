@@ -86,6 +86,17 @@ _LOOKS: dict[str, Sequence[Lines]] = {
     "what is left to wait": (_QUEUED, _look(again_ms=5), _AT_2, _look(again_ms=3), _GONE),
     "ready when it has lingered": (_QUEUED, _AT_5, _look(0), _GONE),
     "full before": (_FULL, _look(0), _GONE),
+    "a second batch while it looked": (
+        _QUEUED,
+        begin("sender", "ready", Ready(leaders=_ALL)),
+        append("s", new_batch=True),
+        end(
+            "sender",
+            "ready",
+            Readiness(ready_nodes=(), unknown_leader_topics=(), next_ready_check_delay_ms=5),
+        ),
+        plain(Expire(), called_back("r", error="Gone"), called_back("s", error="Gone")),
+    ),
     "a ready node may count": (_FULL, _look(0, again_ms=5), _GONE),
     "one that may back off": (
         _QUEUED,
