@@ -14,7 +14,7 @@ from wheelproof_explore.failures.problems import (
 )
 from wheelproof_explore.program import Program
 from wheelproof_explore.reports import json_text, junit_text, write
-from wheelproof_explore.verdicts import EXIT_CODES, ExitCode
+from wheelproof_explore.verdicts import ExitCode
 
 _STANDARD_OUTPUT = Path("-")
 
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         allow_abbrev=False,
         description="Run a program under every interleaving of its threads or tasks.",
         epilog="Exit codes: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 input rejected, "
-        "5 internal error.",
+        "5 internal error, 130 interrupted.",
     )
     declare(parser, surroundings)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result as JSON, or -")
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _report(str(error), ExitCode.INTERNAL_ERROR)
     except KeyboardInterrupt:
-        return _report("interrupted; what was not finished is not judged", ExitCode.INCONCLUSIVE)
+        return _report("interrupted; what was not finished is not judged", ExitCode.INTERRUPTED)
 
 
 def _run(parsed: argparse.Namespace, surroundings: Surroundings, words: Sequence[str]) -> int:
@@ -71,7 +71,7 @@ def _run(parsed: argparse.Namespace, surroundings: Surroundings, words: Sequence
             print(form(), end="")
         elif path is not None:
             write(path, form())
-    return EXIT_CODES[outcome.verdict]
+    return outcome.exit_code
 
 
 def _named(name: str) -> Program:

@@ -22,10 +22,10 @@ from wheelproof_explore.instrument.loading import packages_seen
 from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.patched.environment import whole_names
 from wheelproof_explore.program import Program
-from wheelproof_explore.result import Exploration
+from wheelproof_explore.result import INTERRUPTED, Exploration
 from wheelproof_explore.substrates.substrate import SubstrateKind
 from wheelproof_explore.tasks.plain import threading_program
-from wheelproof_explore.verdicts import Verdict
+from wheelproof_explore.verdicts import EXIT_CODES, ExitCode, Verdict
 
 GRAPH = "graph"
 _ENGINES = ("optimal", "bounded", "sample", "source", "brute")
@@ -82,6 +82,18 @@ class Outcome:
         """The worst verdict: a failure outranks an inconclusive run; nothing is inconclusive."""
         found = {exploration.verdict() for exploration in self.explorations}
         return next((verdict for verdict in Verdict if verdict in found), Verdict.INCONCLUSIVE)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the verb, before all programs were explored."""
+        return any(exploration.stopped == INTERRUPTED for exploration in self.explorations)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code: that of the verdict, or 130 if Ctrl-C came before a failure."""
+        if self.interrupted and self.verdict is not Verdict.FAIL:
+            return ExitCode.INTERRUPTED
+        return EXIT_CODES[self.verdict]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +228,7 @@ def explored(arguments: argparse.Namespace, surroundings: Surroundings) -> Outco
             print(surroundings.coloured(line), flush=True)
             if found.details():
                 print(found.details())
-        if found.stopped == "interrupted":
+        if found.stopped == INTERRUPTED:
             break
     return Outcome(
         explorations=explorations,

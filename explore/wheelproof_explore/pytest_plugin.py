@@ -115,6 +115,7 @@ class Explore:
         from wheelproof_explore.instrument.loading import home_of, packages_seen
         from wheelproof_explore.patched.environment import whole_names
         from wheelproof_explore.program import DEFAULT_SETTINGS
+        from wheelproof_explore.result import INTERRUPTED
         from wheelproof_explore.tasks.plain import threading_program
 
         name = self._node.rpartition("::")[2]
@@ -139,7 +140,7 @@ class Explore:
             if missing is None:
                 raise
             pytest.fail(str(missing), pytrace=False)
-        if exploration.stopped == "interrupted":
+        if exploration.stopped == INTERRUPTED:
             raise KeyboardInterrupt
         self._judge(exploration)
         return exploration

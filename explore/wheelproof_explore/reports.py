@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from wheelproof_explore.command import Outcome
-from wheelproof_explore.verdicts import EXIT_CODES, Verdict
+from wheelproof_explore.verdicts import Verdict
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -16,7 +16,7 @@ def json_text(outcome: Outcome, repeat: str) -> str:
     document = {
         "schema": "wheelproof.explore/1",
         "verdict": outcome.verdict.value,
-        "exit_code": EXIT_CODES[outcome.verdict].value,
+        "exit_code": outcome.exit_code.value,
         "given": dict(outcome.given),
         "repeat": repeat,
         "checks": [

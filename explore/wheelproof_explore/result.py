@@ -7,6 +7,8 @@ from wheelproof_explore.counterexamples.recording import RunRecording
 from wheelproof_explore.verdicts import Verdict
 
 CERTIFYING_ENGINE = "optimal"
+INTERRUPTED = "interrupted"
+"""Why an exploration was stopped, if Ctrl-C did it."""
 CERTIFICATE_SCHEMA = "wheelproof.certificate/1"
 _NOT_TOLD = ("complete", "recording")
 """Fields that a certificate does not have: other fields tell them, or a page shows them."""

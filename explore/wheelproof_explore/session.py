@@ -37,7 +37,7 @@ from wheelproof_explore.patched.patching import patched_threading
 from wheelproof_explore.patched.threads import RosterNeededError, keeping_roster
 from wheelproof_explore.program import Program
 from wheelproof_explore.program.faults import INTERRUPT
-from wheelproof_explore.result import Exploration
+from wheelproof_explore.result import INTERRUPTED, Exploration
 from wheelproof_explore.runs.canonical import ClassNames
 from wheelproof_explore.runs.execution import Execution, World
 from wheelproof_explore.runs.guard import forbidden_calls, watchdog
@@ -185,7 +185,7 @@ class Session:
         if self._tally.needs_roster:
             raise RosterNeededError(self._program.name, "asks for its threads", "")
         if interrupted:
-            self._stopped = "interrupted"
+            self._stopped = INTERRUPTED
 
     def _explore_branch(self, explorer: "Explorer") -> None:
         for analysis in analysed_runs(self.world, self._strategy):
@@ -218,7 +218,7 @@ class Session:
             if self._tally.first is not None:
                 self._explain(*self._tally.first)
         except KeyboardInterrupt:
-            self._stopped = "interrupted"
+            self._stopped = INTERRUPTED
             if self._tally.first is not None and self._counterexample is None:
                 self._counterexample = run_of(self.world, self._tally.first[1])
         if self._options.record:

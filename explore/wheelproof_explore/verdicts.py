@@ -20,6 +20,7 @@ class ExitCode(IntEnum):
     INCONCLUSIVE = 3
     INPUT_REJECTED = 4
     INTERNAL_ERROR = 5
+    INTERRUPTED = 130
 
 
 EXIT_CODES = {

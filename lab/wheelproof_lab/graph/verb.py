@@ -62,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         checks=[check_result(outcome) for outcome in outcomes],
         line=verdict.value,
         text=made if interrupted else "",
+        interrupted=interrupted,
         given={"models": [model.name for model in chosen]},
         document={"models": [document(outcome) for outcome in outcomes]},
     )

@@ -90,6 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
         checks=results,
         line=f"{line}; interrupted" if interrupted else line,
         text=f"{line}; interrupted" if interrupted else line,
+        interrupted=interrupted,
         given={
             "proofs": [proof.name for proof in chosen],
             "seconds": arguments.seconds,

@@ -56,7 +56,7 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
         "--version",
         action=_Version,
         nargs=0,
-        help="print the versions of the program and what it uses",
+        help="print the versions of the program and of Python; doctor has those of what it uses",
     )
     return parser
 
@@ -104,7 +104,7 @@ def _declared_by_others(name: str) -> Declare:
 
 
 class _Version(argparse.Action):
-    """The action that prints the versions and ends the program."""
+    """The action that prints the version and ends the program."""
 
     def __call__(
         self,
@@ -113,11 +113,11 @@ class _Version(argparse.Action):
         values: str | Sequence[object] | None,
         option_string: str | None = None,
     ) -> None:
-        """Print the versions and end the program."""
-        from wheelproof_spec.app.installed import version_lines
+        """Print the version and end the program."""
+        from wheelproof_spec.app.installed import program_version
 
         del namespace, values, option_string
-        print("\n".join(version_lines()))
+        print(program_version())
         parser.exit()
 
 

@@ -1,45 +1,31 @@
 """The tools and packages on this machine and their versions, found without starting a program."""
 
 import os
-import platform
 import re
-import shutil
-from collections.abc import Iterator
+import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.base.needs import EXTRAS
 
 _PACKAGES = {"crosshair": "crosshair-tool", "z3": "z3-solver"}
 """The packages that have another name than their module."""
 _JAVA_VERSION = re.compile(r'^JAVA_VERSION="(\d+)(?:\.(\d+))?[^"]*"', re.MULTILINE)
 
 
-def version_lines() -> Iterator[str]:
-    """Yield the program's version, then a line for each thing that it uses."""
-    yield f"wheelproof {package_version('wheelproof') or 'not installed'}"
-    yield f"Python {platform.python_version()}"
-    yield f"TLC {tlc_version() or 'not found'}"
-    java = java_version()
-    yield f"Java {java.text if java else 'not found'}"
-    for extra in EXTRAS:
-        packages = (f"{name} {module_version(name) or 'missing'}" for name in extra.modules)
-        yield f"extra {extra.name}: {', '.join(packages)}"
-
-
-def package_version(package: str) -> str | None:
-    """Return the version of an installed package, or None."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+def program_version() -> str:
+    """Return the versions of the program and of the Python that runs it."""
+    number = sys.version.partition(" ")[0]
+    return f"wheelproof {module_version('wheelproof') or 'not installed'}, Python {number}"
 
 
 def module_version(module: str) -> str | None:
     """Return the version of the package that brings a module, or None if it is not installed."""
-    return package_version(_PACKAGES.get(module, module))
+    try:
+        return version(_PACKAGES.get(module, module))
+    except PackageNotFoundError:
+        return None
 
 
 def tlc_version() -> str | None:
@@ -63,6 +49,8 @@ class FoundJava:
 
 def java_version() -> FoundJava | None:
     """Return the Java that `find_java` would find, if there is one."""
+    import shutil
+
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=f"{home}/bin" if home else None)
     if found is None:

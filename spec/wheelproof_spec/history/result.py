@@ -15,12 +15,12 @@ _MOST_GOOD_RUNS = 20
 
 
 def code_of(results: Sequence[FileResult]) -> ExitCode:
-    """Return the exit code: a violation outranks a line that was rejected."""
+    """Return the exit code: a violation outranks Ctrl-C, and both a line that was rejected."""
     verdict = overall(_verdicts(results))
-    if _interrupted(results):
-        return ExitCode.INTERRUPTED
     if verdict is Verdict.FAIL:
         return ExitCode.FAIL
+    if _interrupted(results):
+        return ExitCode.INTERRUPTED
     if any(result.rejections for result in results):
         return ExitCode.INPUT_REJECTED
     return exit_code(verdict)

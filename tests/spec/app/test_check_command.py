@@ -219,21 +219,27 @@ def test_ctrl_c_shows_what_was_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(path: Path) -> Iterator[bytes | Rejection]:
-        yield from (*WHOLE, *(line.replace(b'"h"', b'"i"') for line in EARLY), HEADER)
+        yield from (*WHOLE, *failing, HEADER)
         raise KeyboardInterrupt(path)
 
+    failing = [line.replace(b'"h"', b'"i"') for line in EARLY]
     monkeypatch.setattr("wheelproof_spec.app.recorded.read_lines", interrupted)
     report, page = tmp_path / "report.json", tmp_path / "page.html"
     words = ["check", "one", "two", "--json", str(report), "--html", str(page)]
     path = _write(tmp_path, WHOLE)
     words[1:3] = [str(path), "never-read"]
-    assert main(words) == ExitCode.INTERRUPTED
+    assert main(words) == ExitCode.FAIL
     shown = capsys.readouterr().out
     assert "PASS  history h" in shown
     assert "FAIL  history i" in shown
-    assert shown.splitlines()[-1].startswith("INTERRUPTED: 2 runs")
-    assert json.loads(report.read_text())["exit_code"] == 130
+    assert shown.splitlines()[-1].startswith("FAIL: 2 runs")
+    assert json.loads(report.read_text())["exit_code"] == 1
     assert page.exists()
+    failing.clear()
+    assert main(words) == ExitCode.INTERRUPTED
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[-1].startswith("INTERRUPTED: 1 runs")
+    assert json.loads(report.read_text())["exit_code"] == 130
 
 
 def test_the_profile_is_an_option(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import cast
 
@@ -131,12 +132,17 @@ def test_cli_starts_without_engines_and_components(words: str) -> None:
     assert [name for name in modules if name.startswith((*heavy, "wheelproof_lab"))] == []
 
 
-def test_cli_version_names_what_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cli_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--version"])
     printed = capsys.readouterr().out
-    assert printed.startswith("wheelproof 0.")
-    for name in ("Python 3.", "TLC ", "Java ", "greenlet", "hypothesis", "pyspark", "crosshair"):
+    assert re.fullmatch(r"wheelproof 0\.[0-9.]+, Python 3\.[0-9.]+\n", printed)
+
+
+def test_doctor_names_the_versions_of_what_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == ExitCode.PASS
+    printed = capsys.readouterr().out
+    for name in ("wheelproof 0.", "TLC: 2.", "greenlet 3", "hypothesis 6", "pyspark 4"):
         assert name in printed
 
 
@@ -152,6 +158,35 @@ def test_doctor_names_what_is_missing_and_the_remedy(
         in printed
     )
     assert "install Java 17 or newer, or say where it is with JAVA_HOME" in printed
+
+
+def test_doctor_takes_what_nobody_installed_for_optional(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr("wheelproof_spec.app.installed.version", _no_package)
+    assert main(["doctor"]) == ExitCode.PASS
+    printed = capsys.readouterr().out
+    assert "optional the extra fuzz: hypothesis -; without it: no fuzz, " in printed
+    assert printed.splitlines()[-1].startswith("nothing is missing; optional: the extra tlc, ")
+
+
+def test_doctor_fails_an_extra_that_is_there_in_part(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wheelproof_spec.app.installed.version", _no_numpy)
+    assert main(["doctor"]) == ExitCode.INCONCLUSIVE
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[-1].startswith("missing: the extra spark")
+
+
+def _no_package(name: str) -> str:
+    raise PackageNotFoundError(name)
+
+
+def _no_numpy(name: str) -> str:
+    return _no_package(name) if name == "numpy" else version(name)
 
 
 def test_python_m_is_the_program() -> None:
@@ -265,3 +300,15 @@ def test_cli_missing_extra_is_one_sentence(
     assert completed.returncode == ExitCode.USAGE
     assert len(completed.stderr.splitlines()) == 1
     assert f"pip install 'wheelproof[{extra}]'" in completed.stderr
+
+
+def test_an_interrupt_in_a_class_body_is_an_interrupt(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrapped(_: object) -> None:
+        # What Python 3.11 makes of a signal while a dataclass is made.
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr("wheelproof_spec.app.verbs.doctor._summary", wrapped)
+    assert main(["doctor"]) == ExitCode.INTERRUPTED
+    assert "interrupted; what was not finished is not judged" in capsys.readouterr().err

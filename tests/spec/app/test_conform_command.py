@@ -305,7 +305,7 @@ def test_an_interruption_ends_the_run_with_a_report(number: signal.Signals, tmp_
     ended = subprocess.run(
         [*command, "--json", str(report)], capture_output=True, text=True, check=False
     )
-    assert ended.returncode == ExitCode.INCONCLUSIVE, ended.stderr
+    assert ended.returncode == ExitCode.INTERRUPTED, ended.stderr
     assert "interrupted; what was not finished is not judged" in ended.stdout
     assert json.loads(report.read_text(encoding="utf-8"))["steps"] == 2
 

@@ -178,7 +178,7 @@ def test_a_signal_ends_all(command: str, signum: signal.Signals, folder: Path) -
         process.send_signal(signum)
         output, errors = process.communicate()
     require_good_end([command], Ended(code=process.returncode, output=output, errors=errors))
-    assert process.returncode in {ExitCode.INCONCLUSIVE, ExitCode.INTERRUPTED}
+    assert process.returncode == ExitCode.INTERRUPTED
     assert kept.read_bytes() == HISTORY
     assert sorted(snapshot(folder)) == ["kept.jsonl", "run.jsonl"]
     with pytest.raises(ProcessLookupError):

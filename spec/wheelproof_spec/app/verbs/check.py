@@ -42,7 +42,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge the files; a violation is exit code 1, a rejected line 4, Ctrl-C 130."""
+    """Judge the files; a violation is exit code 1, Ctrl-C 130, a rejected line 4."""
     from wheelproof_spec.app.recorded import judge_files, known_limits
     from wheelproof_spec.history.reader import STANDARD_INPUT
     from wheelproof_spec.history.result import check_result

@@ -167,6 +167,7 @@ def _page(result: "ConformanceResult") -> str:
 
 
 def _result_of(result: "ConformanceResult") -> Result:
+    from wheelproof_spec.drive.conformance import INTERRUPTED
     from wheelproof_spec.drive.result import check_results, given
     from wheelproof_spec.drive.text import render, verdict_line
 
@@ -179,4 +180,5 @@ def _result_of(result: "ConformanceResult") -> Result:
         given=given(result),
         document=asdict(result),
         repeat=result.repeat,
+        interrupted=result.open_question == INTERRUPTED,
     )

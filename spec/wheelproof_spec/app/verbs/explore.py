@@ -50,6 +50,7 @@ def _result(outcome: Outcome) -> Result:
         verdict=verdict,
         checks=[check_result(exploration) for exploration in outcome.explorations],
         line=verdict.value,
+        interrupted=outcome.interrupted,
         given=outcome.given,
         document={"explorations": [found.document() for found in outcome.explorations]},
     )

@@ -13,7 +13,7 @@ from wheelproof_spec.app.program import carries
 from wheelproof_spec.base.arguments import bounded, positive_seconds
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
-from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
 from wheelproof_spec.components.registry import COMPONENTS
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
             line=verdict.value,
             given={"seed": seed, **{name: getattr(arguments, name) for name in names}},
             repeat=_repeat(arguments).format(seed=seed),
-            code=ExitCode.INTERRUPTED if interrupted and verdict is not Verdict.FAIL else None,
+            interrupted=interrupted,
         ),
         arguments,
     )

@@ -131,6 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.tlc.reporting.table import closing_line, list_lines
     from wheelproof_spec.tlc.reporting.traces import write_traces
     from wheelproof_spec.tlc.running.launch import find_toolchain
+    from wheelproof_spec.tlc.running.process import Ending
 
     models = _models(arguments)
     if arguments.list:
@@ -152,6 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
         verdict=overall(outcome.verdict for outcome in outcomes),
         checks=[outcome.check_result() for outcome in outcomes],
         line=closing_line(outcomes),
+        interrupted=any(outcome.run.ending is Ending.INTERRUPTED for outcome in outcomes),
         given={"models": [model.name for model in models]},
         document=run_document(toolchain, outcomes),
     )

@@ -28,7 +28,8 @@ class Result:
     `line` is the outcome in one line, `text` the full report, empty if it has been printed already.
     `given` are the settings that determine the run, seeds included; `document` are further fields
     of the JSON report. `repeat` is the command that repeats the run, by default the command line
-    itself. `code` is the exit code if the verdict alone does not determine it.
+    itself. `interrupted` is whether Ctrl-C ended the run: then the exit code is 130, unless the
+    run has failed. `code` is the exit code if these do not determine it.
     """
 
     verb: str
@@ -39,7 +40,15 @@ class Result:
     given: Mapping[str, object] = field(default_factory=dict[str, object])
     document: Mapping[str, object] = field(default_factory=dict[str, object])
     repeat: str = ""
+    interrupted: bool = False
     code: ExitCode | None = None
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code of the verb."""
+        if self.interrupted and self.verdict is not Verdict.FAIL:
+            return ExitCode.INTERRUPTED
+        return exit_code(self.verdict) if self.code is None else self.code
 
 
 def publish(
@@ -49,7 +58,7 @@ def publish(
 
     `page` makes the page that `--html` writes. Raises UnwritableError, as `deliver` does.
     """
-    code = exit_code(result.verdict) if result.code is None else result.code
+    code = result.exit_code
     prog: str = arguments.prog
     words: Sequence[str] = arguments.words
     document = {
