@@ -54,6 +54,9 @@ def _run(parsed: argparse.Namespace, surroundings: Surroundings, words: Sequence
     asked = [path for path in (parsed.json, parsed.junit, parsed.html) if path is not None]
     if len({path.resolve() for path in asked}) < len(asked):
         raise OptionRejectedError("two reports have one file; name a file for each")
+    for path in asked:
+        if not path.parent.is_dir():
+            raise OptionRejectedError(f"{path}: there is no folder {path.parent}; make it")
     parsed.quiet = parsed.quiet or _STANDARD_OUTPUT in (parsed.json, parsed.junit)
     outcome = explored(parsed, surroundings)
     if outcome is None:

@@ -69,7 +69,6 @@ def junit_text(outcome: Outcome) -> str:
 
 def write(path: Path, text: str) -> None:
     """Write a file whole or not at all: no reader sees half of it; raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
         return

@@ -7,6 +7,8 @@ The definition of a component determines the fields of its lines.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
 from typing import cast
 
 from wheelproof_spec.base.codec.compiled import Builder, compile_shape
@@ -52,6 +54,13 @@ name of the field that names the run).
 
 RunKey = tuple[str, str]
 """The key of a run in its file: its format and its name."""
+
+
+@lru_cache(maxsize=64)
+def _no_such(name: str, known: tuple[str, ...]) -> str:
+    """Return the complaint about a name; a recording with a wrong name has it in many lines."""
+    near = get_close_matches(name, known, n=1)
+    return f"{name} (" + (f"did you mean {near[0]}?)" if near else f"known: {', '.join(known)})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +141,10 @@ class LineFormat:
             return self._schema_key(item, (TRACE, HISTORY), "a header")
         if kind == "op":
             key = ("op", _needed(item, "f"), _needed(item, "type"))
-            complaint = f"has a call {shown(key[1])} of type {shown(key[2])}, which is unknown"
+            complaint = self._unknown_call(key[1], key[2])
         elif kind == "event":
             key = ("event", _needed(item, "action"))
-            complaint = f"has the action {shown(key[1])}, which is unknown"
+            complaint = f"has the unknown action {self._there_is_no(key[1], 'event')}"
         elif kind == "end":
             key = ("end", "trace" if "trace" in item else "history")
             complaint = ""
@@ -144,6 +153,15 @@ class LineFormat:
         if key not in self.shapes:
             raise MalformedError(complaint)
         return key
+
+    def _unknown_call(self, call: str, kind: str) -> str:
+        kinds = sorted({key[2] for key in self.shapes if key[:2] == ("op", call)})
+        if kinds:
+            return f"has a call {shown(call)} of type {shown(kind)}, not {', '.join(kinds)}"
+        return f"has the unknown call {self._there_is_no(call, 'op')}"
+
+    def _there_is_no(self, name: str, kind: str) -> str:
+        return _no_such(shown(name), tuple(sorted({k[1] for k in self.shapes if k[0] == kind})))
 
     def _schema_key(self, item: JsonObject, schemas: tuple[str, ...], what: str) -> ShapeKey:
         schema = _needed(item, "schema")

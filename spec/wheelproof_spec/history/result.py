@@ -44,14 +44,23 @@ def verdict_line(results: Sequence[FileResult]) -> str:
 
 
 def render(results: Sequence[FileResult]) -> str:
-    """Return the whole report: each run, each violation with its place, the rejected lines."""
+    """Return the whole report: each run, each violation with its place, the rejected lines.
+
+    A note on runs that pass is printed once, at the first of them.
+    """
     found: list[str] = []
+    told: set[str] = set()
     for result in results:
         found += _rejections(result)
         good = 0
         for verdict in result.verdicts:
             good += verdict.verdict is Verdict.PASS
-            if verdict.verdict is not Verdict.PASS or good <= _MOST_GOOD_RUNS:
+            if verdict.verdict is Verdict.PASS:
+                if good <= _MOST_GOOD_RUNS:
+                    title, *notes = _run(result.source, verdict)
+                    found += [title, *(note for note in notes if note not in told)]
+                    told.update(notes)
+            else:
                 found += _run(result.source, verdict)
         if good > _MOST_GOOD_RUNS:
             found.append(f"and {good - _MOST_GOOD_RUNS:,} more runs of {result.source} that pass")
@@ -119,10 +128,11 @@ def _summary(verdict: RunVerdict) -> str:
 
 
 def _run(source: str, verdict: RunVerdict) -> Iterable[str]:
-    title = f"{verdict.format} {verdict.run}: {verdict.component} of {verdict.implementation}"
+    title = f"{verdict.component} of {verdict.implementation}, profile {verdict.profile}"
     tested = [times for times in verdict.checked.values() if times]
     told = f"{verdict.events:,} events, {sum(tested):,} tests of {len(tested)} clauses"
-    yield printable(f"{verdict.verdict.upper()}  {title}, profile {verdict.profile}, {told}")
+    run = f"{source}: {verdict.format} {verdict.run}"
+    yield printable(f"{verdict.verdict.upper()}  {run}: {title}, {told}")
     if verdict.violation is not None:
         yield from _violation(source, verdict.violation, verdict.place)
         yield f"    the first {verdict.good_prefix:,} events have an explanation"

@@ -52,7 +52,7 @@ def test_the_examples_have_a_race_and_their_mended_forms_have_none(
 def test_a_failure_is_shown_reported_and_repeated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    report, suite, page = tmp_path / "new" / "r.json", tmp_path / "r.xml", tmp_path / "r.html"
+    report, suite, page = tmp_path / "r.json", tmp_path / "r.xml", tmp_path / "r.html"
     outputs = ("--json", str(report), "--junit", str(suite), "--html", str(page))
     assert main([_ACCOUNT, *outputs]) == ExitCode.FAIL
     printed = capsys.readouterr().out
@@ -105,11 +105,18 @@ def test_what_is_refused_is_one_sentence(
 def test_an_output_that_cannot_be_written_is_no_verdict(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "file").touch()
-    report = tmp_path / "file" / "r.json"
-    code = main([_ACCOUNT, "--json", str(report)])
-    assert code == ExitCode.INTERNAL_ERROR
-    assert str(tmp_path / "file") in capsys.readouterr().err
+    assert main([_ACCOUNT, "--json", str(tmp_path)]) == ExitCode.INTERNAL_ERROR
+    assert str(tmp_path) in capsys.readouterr().err
+
+
+def test_a_report_without_a_folder_is_refused_before_any_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "reprots" / "r.json"
+    assert main([_ACCOUNT, "--json", str(report)]) == ExitCode.USAGE
+    shown = capsys.readouterr()
+    assert f"there is no folder {report.parent}; make it" in shown.err
+    assert shown.out == ""
 
 
 def test_a_module_may_be_imported_before_the_model_checker(tmp_path: Path) -> None:

@@ -283,7 +283,7 @@ _USERS, _LAB = "wheelproof_spec.app.cli", "wheelproof_lab.__main__"
         (_LAB, ["prove", "--all"], "z3", "prove"),
         (_USERS, ["pipeline", "check", "--input", "in", "--output", "out"], "pyspark", "spark"),
         (_USERS, ["pipeline", "check", "--input", "in", "--output", "out"], "py4j", "spark"),
-        (_USERS, ["check", "README.md", "--html", "out/page.html"], "jinja2", "report"),
+        (_USERS, ["check", "README.md", "--html", "page.html"], "jinja2", "report"),
     ],
 )
 @pytest.mark.slow
@@ -312,3 +312,15 @@ def test_an_interrupt_in_a_class_body_is_an_interrupt(
     monkeypatch.setattr("wheelproof_spec.app.verbs.doctor._summary", wrapped)
     assert main(["doctor"]) == ExitCode.INTERRUPTED
     assert "interrupted; what was not finished is not judged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--json", "--junit", "--html"])
+def test_a_report_whose_folder_is_not_there_is_refused_before_any_work(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "reprots" / "report"
+    words = ["conform", "--driver", "./never-started", option, str(report)]
+    assert main(words) == ExitCode.USAGE
+    said = capsys.readouterr().err
+    assert f"{option} {report}: there is no folder {report.parent}; make it" in said
+    assert not report.parent.exists()

@@ -1,4 +1,4 @@
-"""Checks, before any work, that no output is an input and that no two outputs are one file."""
+"""Checks, before any work, that outputs are no inputs, are several files, and can be written."""
 
 import argparse
 import contextlib
@@ -12,6 +12,10 @@ from typing import cast
 
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import STANDARD_OUTPUT
+
+
+_REPORTS = ("json", "junit", "html")
+"""The arguments with reports: their folders are not made, since a wrong one is a typing error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +52,7 @@ class _File:
 def require_separate_files(
     arguments: argparse.Namespace, reads: Sequence[str], writes: Sequence[str]
 ) -> None:
-    """Raise UsageError if an output would overwrite an input, or another output.
+    """Raise UsageError if an output would overwrite an input or another one, or has no folder.
 
     `reads` and `writes` name the arguments with the inputs and the outputs; `output/FILE` is a file
     in the folder that the argument `output` names. A file is the same under any name: a link,
@@ -66,6 +70,8 @@ def require_separate_files(
         if path is None:
             continue
         output = _output(f"--{name.replace('_', '-')}", path)
+        if name in _REPORTS and not _has_folder(path, arguments, writes):
+            raise UsageError(f"{output.name} {path}: there is no folder {path.parent}; make it")
         for found in inputs:
             if output.is_inside(found):
                 raise UsageError(
@@ -83,6 +89,17 @@ def require_separate_files(
                     f"{output.name} and {other.name} are one file, {path}; name two files"
                 )
         outputs.append(output)
+
+
+def _has_folder(path: Path, arguments: argparse.Namespace, writes: Sequence[str]) -> bool:
+    """Return whether the folder of a report is there, or is one that the verb makes."""
+    others: Iterator[Path | None] = (
+        getattr(arguments, name, None) for name in writes if name not in _REPORTS
+    )
+    made = [Path(os.path.realpath(other)) for other in others if other is not None]
+    # Not `resolve`, which raises for a link to itself.
+    folder = Path(os.path.realpath(path.parent))
+    return folder.is_dir() or any(other in (folder, *folder.parents) for other in made)
 
 
 def _output(name: str, path: Path) -> _File:
