@@ -25,7 +25,7 @@ from wheelproof_spec.drive.counting import CountingPort
 from wheelproof_spec.drive.drawn_cases import fuzz
 from wheelproof_spec.drive.driver.messages import Introduction, request_line
 from wheelproof_spec.drive.driver.port import DriverPort
-from wheelproof_spec.drive.driver.process import DriverFailedError
+from wheelproof_spec.drive.driver.process import DriverFailedError, DriverSilentError
 from wheelproof_spec.drive.driver.session import DriverSession
 from wheelproof_spec.drive.must_fail import LiftedLimits
 from wheelproof_spec.drive.named_cases import (
@@ -34,6 +34,7 @@ from wheelproof_spec.drive.named_cases import (
     SmallestCase,
     lacking,
 )
+from wheelproof_spec.drive.one_case import read_case
 from wheelproof_spec.drive.plan import FUZZED_CASES, VECTORS, ConformancePlan
 from wheelproof_spec.drive.result import (
     CaseResult,
@@ -56,6 +57,10 @@ MOST_FAILURES = 5
 """The run ends after so many failures of the driver: each may take as long as the time-out."""
 MOST_OF_A_KIND = 2
 """Fuzzing, or running vectors, ends after so many failures of the driver: mostly they repeat."""
+_SILENCE = (
+    "a silence of the driver: give it more time with --timeout if it is slow; if it never answers, "
+    "declare in the hello reply, as bounds, what it cannot be asked, or skip that with --skip"
+)
 
 
 def conform(
@@ -71,7 +76,7 @@ def conform(
     unfinished cases are not judged.
 
     Raises UsageError if the driver cannot be started and InputRejectedError if `plan.skip` is no
-    file of known limits.
+    file of known limits, or `plan.case` no case.
     """
     known_limits = (
         () if plan.skip is None else read_known_limits(plan.skip, suite.definition.may_be_limits())
@@ -89,7 +94,7 @@ def conform(
 
 
 class _GivenUpError(Exception):
-    """The driver has failed too often."""
+    """The driver has failed too often: the message says how often."""
 
 
 class _FirstFailureError(Exception):
@@ -118,6 +123,7 @@ class _Run:
         self._session = session
         self._runner = VectorRunner(session, suite.definition, known_limits)
         self._wire = DrivenWire(suite.definition)
+        self._case = None if plan.case is None else read_case(plan.case, self._wire)
         self._port = CountingPort(DriverPort(session, self._wire.parse_answer), progress)
         self._undeclared: tuple[Capability, ...] = ()
         self._bounds: Bounds = {}
@@ -138,11 +144,10 @@ class _Run:
             self._introduction = self._session.introduce()
             self._accept(self._introduction)
             if self.open_question is None:
-                if self._plan.infer:
-                    self._infer_profile()
-                self._run_vectors(self._introduction)
-                self._run_cases()
-                self._find_profile()
+                if self._case is not None:
+                    self._run_scenario(Scenario(name=str(self._plan.case), calls=self._case))
+                else:
+                    self._run_all(self._introduction)
                 if not self._port.cases + self._runner.steps:
                     self.open_question = "nothing was driven: no case is applicable"
             self._port.calls.clear()
@@ -153,10 +158,15 @@ class _Run:
             self.open_question = str(unknown)
         except _FirstFailureError:
             pass
-        except _GivenUpError:
-            self.open_question = (
-                f"given up after {MOST_FAILURES} failures of the driver; the rest was not driven"
-            )
+        except _GivenUpError as reason:
+            self.open_question = f"given up after {reason}; the rest was not driven"
+
+    def _run_all(self, introduction: Introduction) -> None:
+        if self._plan.infer:
+            self._infer_profile()
+        self._run_vectors(introduction)
+        self._run_cases()
+        self._find_profile()
 
     def lift_known_limits(self) -> None:
         """If the plan asks for it, check that each known limit is still needed."""
@@ -263,7 +273,8 @@ class _Run:
             self._survive(failure, scenario.name, _lines(self._port.calls))
             return
         if failed is not None:
-            failed = failed if self._plan.first_failure else self._small(failed, scenario.name)
+            if self._case is None and not self._plan.first_failure:
+                failed = self._small(failed, scenario.name)
             self._fail(scenario.name, failed.violation, _lines(failed.made))
         violation = None if failed is None else failed.violation
         self._report_case(scenario.name, started, violation, f"{len(scenario.calls)} steps")
@@ -357,13 +368,17 @@ class _Run:
     def _survive(self, failure: DriverFailedError, case: str, lines: tuple[str, ...]) -> None:
         """Report that the driver failed in a case, and start a new driver.
 
-        Raises _GivenUpError after MOST_FAILURES failures, DriverFailedError if it does not start.
+        Raises _GivenUpError after a silence, and after MOST_FAILURES failures; DriverFailedError if
+        the driver does not start.
         """
         self._note(failure, case, lines)
         if self._plan.first_failure:
             raise _FirstFailureError
+        if isinstance(failure, DriverSilentError):
+            # The next silence would last as long, and mostly there is one in many cases.
+            raise _GivenUpError(_SILENCE)
         if len(self._troubles) >= MOST_FAILURES:
-            raise _GivenUpError
+            raise _GivenUpError(f"{MOST_FAILURES} failures of the driver")
         self._port.begin_again()
         self._session.begin_again()
 
@@ -380,11 +395,17 @@ class _Run:
                 lines=lines,
                 answers=answers,
                 last_lines=said,
-                repeat=self._plan.repeat(self._definition.name, self._profile),
+                repeat=self._repeat(case, lines),
             )
         )
         if self._plan.first_failure:
             raise _FirstFailureError
+
+    def _repeat(self, case: str, lines: Sequence[str]) -> str:
+        names = self._definition.name, self._profile
+        if case == VECTORS or self._case is not None:
+            return self._plan.repeat(*names)
+        return self._plan.repeat_case(*names, lines)
 
     def _report_case(
         self, name: str, started: float, violation: Violation | None, extent: str

@@ -1,10 +1,12 @@
 """The settings of a conformance run."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from wheelproof_spec.drive.driver.process import USUAL_LIMITS, DriverLimits
+from wheelproof_spec.drive.one_case import STANDARD_INPUT
 from wheelproof_spec.drive.usual import CASES, SEED
 
 FUZZED_CASES = "fuzzed cases"
@@ -22,6 +24,7 @@ class ConformancePlan:
     still be needed. `vectors` are the files of vectors that are run first.
     With `infer` the profile is the strongest one that the implementation is found to keep.
     With `first_failure` the run ends at the first failure, which is not shrunk.
+    With `case` the calls of that file are all that is driven, and nothing is shrunk.
     """
 
     driver: str
@@ -34,16 +37,29 @@ class ConformancePlan:
     vectors: tuple[Path, ...] = ()
     infer: bool = False
     first_failure: bool = False
+    case: Path | None = None
 
     def repeat(self, component: str, profile: str) -> str:
         """Return the command that repeats the run."""
-        words = ["wheelproof", "conform", "--driver", self.driver]
-        words += ["--component", component, "--profile", profile]
+        words = self._words(component, profile)
+        if self.case is not None:
+            return shlex.join([*words, "--case", str(self.case)])
         words += ["--cases", str(self.cases), "--seed", str(self.seed)]
-        if self.skip is not None:
-            words += ["--skip", str(self.skip)]
         if self.must_fail:
             words.append("--must-fail")
         for path in self.vectors:
             words += ["--vectors", str(path)]
         return shlex.join(words)
+
+    def repeat_case(self, component: str, profile: str, lines: Sequence[str]) -> str:
+        """Return the command that repeats the case whose requests are `lines`."""
+        requests = shlex.join(("printf", r"%s\n", *lines))
+        words = shlex.join([*self._words(component, profile), "--case", str(STANDARD_INPUT)])
+        return f"{requests} | {words}"
+
+    def _words(self, component: str, profile: str) -> list[str]:
+        words = ["wheelproof", "conform", "--driver", self.driver]
+        words += ["--component", component, "--profile", profile]
+        if self.skip is not None:
+            words += ["--skip", str(self.skip)]
+        return words

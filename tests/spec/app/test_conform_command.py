@@ -7,6 +7,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -61,11 +62,65 @@ def test_a_failure_names_rule_case_and_repetition(
     assert conform(HEAPQ, "--profile", "never-early", "--json", str(report)) == ExitCode.FAIL
     screen = capsys.readouterr().out
     assert "Timer.NeverBeforeItIsDue is broken" in screen
-    assert f"repeat it: wheelproof conform --driver '{HEAPQ}'" in screen
-    assert "--profile never-early --cases 5 --seed 3" in screen
+    command = f"| wheelproof conform --driver '{HEAPQ}' --component timer --profile never-early"
+    assert f"{command} --case -" in screen
     document = read_json(report)
     assert document["schema"] == "wheelproof.conform/1"
     assert document["verdict"] == "fail"
+
+
+def test_one_case_is_driven_alone_and_repeats_its_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, case = tmp_path / "report.json", tmp_path / "case.jsonl"
+    assert conform(HEAPQ, "--profile", "never-early", "--json", str(report)) == ExitCode.FAIL
+    lines, _, reason = _first_failure(report)
+    case.write_text("\n".join(lines), encoding="utf-8")
+    capsys.readouterr()
+    words = ["conform", "--driver", HEAPQ, "--profile", "never-early", "--case", str(case)]
+    assert main(words) == ExitCode.FAIL
+    screen = capsys.readouterr().out
+    assert reason in screen
+    assert "never-early: 1 cases, " in screen.splitlines()[-1]
+    assert f"repeat it: wheelproof conform --driver '{HEAPQ}'" in screen
+    assert main([*words[:3], "--case", str(case), "--profile", "kafka"]) == ExitCode.PASS
+
+
+def test_the_command_of_a_failure_repeats_it_in_a_shell(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    assert conform(HEAPQ, "--profile", "never-early", "--json", str(report)) == ExitCode.FAIL
+    _, repeat, reason = _first_failure(report)
+    program = f"{shlex.quote(sys.executable)} -m wheelproof_spec"
+    command = repeat.replace("| wheelproof", f"| {program}")
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == ExitCode.FAIL, done.stderr
+    assert reason in done.stdout
+
+
+def _first_failure(report: Path) -> tuple[list[str], str, str]:
+    """Return the requests of the first failure, the command that repeats it, and the reason."""
+    failures = cast("list[JsonObject]", read_json(report)["failures"])
+    violation = cast("JsonObject", failures[0]["violation"])
+    lines = cast("list[str]", failures[0]["lines"])
+    return lines, str(failures[0]["repeat"]), str(violation["reason"])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "case.jsonl: there is no request"),
+        ("\n{", "case.jsonl:2: the line "),
+        ('{"id":1,"op":"size"}', "case.jsonl:1: the case does not begin with a reset"),
+        ('{"id":1,"op":"sizes"}', "case.jsonl:1: the line asks for the unknown operation 'sizes'"),
+    ],
+)
+def test_a_file_that_is_no_case_is_rejected(
+    text: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = tmp_path / "case.jsonl"
+    case.write_text(text, encoding="utf-8")
+    assert main(["conform", "--driver", HEAPQ, "--case", str(case)]) == ExitCode.INPUT_REJECTED
+    assert problem in capsys.readouterr().err
 
 
 def test_junit_has_a_test_for_each_named_case_and_one_for_the_fuzzed(tmp_path: Path) -> None:
@@ -114,6 +169,8 @@ def test_a_hanging_driver_is_an_error() -> None:
     result = conform_suite(SUITE, plan)
     assert result.verdict is Verdict.ERROR
     assert "was silent for 0.1 s (request 2, reset)" in result.troubles[0].problem
+    assert len(result.troubles) == 1, "each silence lasts as long as the first"
+    assert "give it more time with --timeout if it is slow" in str(result.open_question)
 
 
 def test_a_driver_that_dies_in_the_fuzzed_cases_is_an_error_with_its_case(

@@ -97,7 +97,10 @@ def test_damaged_lines_are_accepted_or_rejected_with_a_reason() -> None:
             ADD.replace(b'"task":"a"', b'"task":"\\ud800"'),
             "has 'value.task' with half a surrogate pair",
         ),
-        (ADD.replace(b"invoke", b"call"), "has a call 'add' of type 'call', not fail, info, invoke, ok"),
+        (
+            ADD.replace(b"invoke", b"call"),
+            "has a call 'add' of type 'call', not fail, info, invoke, ok",
+        ),
         (ADD.replace(b'"add"', b'"addd"'), "has the unknown call 'addd' (did you mean add?)"),
         (ADD.replace(b'"add"', b'"x"'), "has the unknown call 'x' (known: abort, add, advance"),
         (ADD.replace(b'"op"', b'"oops"'), "has 'kind' 'oops', not header, op, event or end"),

@@ -72,6 +72,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="where the fuzzing starts (default: %(default)s)",
     )
     parser.add_argument(
+        "--case",
+        type=Path,
+        metavar="FILE",
+        help="drive one case and no other: its requests, a line each, as a failure shows them; "
+        "- is standard input",
+    )
+    parser.add_argument(
         "--skip",
         type=Path,
         metavar="FILE",
@@ -110,7 +117,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how much memory its processes may hold, in MiB (default: %(default)s)",
     )
-    carries(parser, _run, reads=("driver", "skip", "vectors"), writes=("html",))
+    carries(parser, _run, reads=("driver", "skip", "case", "vectors"), writes=("html",))
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -129,6 +136,8 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UsageError(unknown(f"the profiles of the {suite.definition.name}", profile, profiles))
     if arguments.infer and profile is not None:
         raise UsageError("--infer finds the profile; leave out --profile")
+    if arguments.case is not None and (arguments.infer or arguments.must_fail or arguments.vectors):
+        raise UsageError("--case drives one case; leave out --infer, --must-fail and --vectors")
     if arguments.must_fail and skip is None:
         raise UsageError("--must-fail tells of known limits; name their file with --skip FILE")
     plan = ConformancePlan(
@@ -144,6 +153,7 @@ def _run(arguments: argparse.Namespace) -> int:
         ),
         skip=skip,
         must_fail=arguments.must_fail,
+        case=arguments.case,
         vectors=tuple(find_vector_files(arguments.vectors)),
     )
     vectors = [published.vector for published in read_vectors(plan.vectors, parse_line)]

@@ -13,7 +13,6 @@ from typing import cast
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import STANDARD_OUTPUT
 
-
 _REPORTS = ("json", "junit", "html")
 """The arguments with reports: their folders are not made, since a wrong one is a typing error."""
 

@@ -62,6 +62,10 @@ class DriverFailedError(Exception):
         self.last_lines = tuple(last_lines)
 
 
+class DriverSilentError(DriverFailedError):
+    """The driver did not answer in time."""
+
+
 class DriverProcess:
     """A running driver; the caller must call `end` in every case.
 
@@ -179,7 +183,8 @@ class DriverProcess:
             return False
         now = time.monotonic()
         if now >= deadline.at:
-            raise self.failure(f"was silent for {deadline.timeout_s:g} s")
+            problem = f"was silent for {deadline.timeout_s:g} s"
+            raise DriverSilentError(problem, self.last_lines())
         if now >= self._next_watch:
             self._watch_memory()
             self._next_watch = now + _WATCH_S

@@ -106,7 +106,7 @@ class DriverSession:
 
     def _send(self, requests: Sequence[Request]) -> None:
         if self._failure is not None:
-            raise DriverFailedError(self._failure.problem, self._failure.last_lines)
+            raise type(self._failure)(self._failure.problem, self._failure.last_lines)
         numbered = enumerate(requests, start=self._sent + 1)
         self._sent += len(requests)
         self._process.send(b"".join(format_request(number, one) for number, one in numbered))
@@ -123,7 +123,7 @@ class DriverSession:
             if not isinstance(answer, Refusal):
                 return parse(answer, request)
         except DriverFailedError as error:
-            raise self._fail(error.problem, request) from error
+            raise self._fail(error.problem, request, type(error)) from error
         except MalformedError as error:
             said = printable(line.decode("utf-8", "backslashreplace"))
             problem = f"printed a line that is no answer, for it {error}: {said}"
@@ -146,7 +146,12 @@ class DriverSession:
         starting = isinstance(request, Hello)
         return max(self._limits.timeout_s, self._limits.start_s if starting else 0)
 
-    def _fail(self, problem: str, request: Request) -> DriverFailedError:
+    def _fail(
+        self,
+        problem: str,
+        request: Request,
+        kind: type[DriverFailedError] = DriverFailedError,
+    ) -> DriverFailedError:
         sentence = f"the driver {problem} (request {self._number}, {request.name_on_the_wire()})"
-        self._failure = DriverFailedError(sentence, self.last_lines())
+        self._failure = kind(sentence, self.last_lines())
         return self._failure
