@@ -6,6 +6,7 @@ after the alteration, so this module itself imports no such code at its top.
 """
 
 import contextlib
+import hashlib
 import io
 import os
 import resource
@@ -36,6 +37,8 @@ from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.strict_json import parse_object
 
 MODULE = "wheelproof_lab.detect.child"
+FAILING_HISTORIES = "wheelproof-failing-histories"
+"""The folder of the recorded histories that failed, among the temporary files, without the user."""
 _SERVE = "--serve"
 _MEMORY = 3 << 30
 """The most memory that the process may hold, in bytes; TLC runs in another process."""
@@ -44,6 +47,12 @@ _MEMORY = 3 << 30
 def command(cell: Cell, *options: str) -> tuple[str, ...]:
     """Return the arguments with which Python runs a cell."""
     return ("-m", MODULE, *options, format_line(cell).decode().strip())
+
+
+def failing_history(cell: Cell) -> Path:
+    """Return where the recorded history is kept by which a cell found something."""
+    folder = Path(tempfile.gettempdir()) / f"{FAILING_HISTORIES}-{os.getuid()}"
+    return folder / f"{hashlib.sha256(format_line(cell)).hexdigest()[:16]}.jsonl"
 
 
 def digest_of_all() -> str:
@@ -114,6 +123,7 @@ def _look(cell: Cell, bug: KnownBug | None) -> Found:
             bug=bug,
             serve=(sys.executable, *command(cell, _SERVE)),
             graphs=Path(tempfile.gettempdir()) / f"wheelproof-graphs-{os.getuid()}",
+            failing=failing_history(cell),
             reached=reached,
             source=source,
         )

@@ -66,6 +66,7 @@ class Task:
 
     `bug` is the known bug that was brought back, if any; `serve` the command that serves the
     reference, altered in the same way, as a driver. `graphs` is the folder with TLC's graphs;
+    `failing` is where a recorded history that fails is kept: threads do not repeat a schedule.
     `reached` watches the altered function; `source` is its text, followed by that of its class.
     """
 
@@ -75,6 +76,7 @@ class Task:
     bug: KnownBug | None
     serve: tuple[str, ...]
     graphs: Path
+    failing: Path
     reached: Reached = field(default_factory=Reached)
     source: str = ""
 
@@ -189,7 +191,9 @@ def recorded(task: Task) -> Found:
         lines = stream.getvalue().splitlines(keepends=True)
         for verdict in judge_lines("recorded", lines).verdicts:
             if verdict.verdict is Verdict.FAIL:
-                story = str(verdict)
+                task.failing.parent.mkdir(parents=True, exist_ok=True)
+                task.failing.write_bytes(stream.getvalue())
+                story = f"{verdict}\nthe history is kept as {task.failing.name}"
                 return Found(end=End.FOUND, runs=runs, length=len(lines) - 2, story=story)
     return Found(end=End.CLEAN, runs=runs)
 

@@ -212,7 +212,13 @@ def _tested() -> None:
         # Two components may have one folder, and so one folder of tests.
         for component in {FOLDERS.get(name, name): name for name in COMPONENTS}.values():
             task = Task(
-                component=component, seconds=0, seed=0, bug=None, serve=(), graphs=Path(folder)
+                component=component,
+                seconds=0,
+                seed=0,
+                bug=None,
+                serve=(),
+                graphs=Path(folder),
+                failing=Path(folder),
             )
             # A signal would come inside what notes the calls.
             found = tested(task, only="not signal")

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import cast
 
-from wheelproof_lab.detect.child import command, digest_of_all
+from wheelproof_lab.detect.child import FAILING_HISTORIES, command, digest_of_all
 from wheelproof_lab.detect.matrix import judged
 from wheelproof_lab.detect.modules import component_of, modules
 from wheelproof_lab.detect.mutation.cells import SEEN, WEAKLY_SEEN, Cell, End, Outcome
@@ -88,7 +88,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="where outcomes are kept: a run that was ended goes on where it was, as long as the "
-        "code is the same",
+        "code is the same. A recorded history that failed is kept among the temporary files, in "
+        f"the folder {FAILING_HISTORIES}-UID; its story has its name",
     )
     carries(parser, run, writes=("results",))
 

@@ -31,7 +31,10 @@ class Rounding(StrEnum):
 
 
 class FiringOrder(StrEnum):
-    """In which order the tasks that one advance submits may run."""
+    """Which of two tasks that wait is submitted first, by one call or by two (standard 1.9).
+
+    A task that is late keeps its turn: what is due later waits for it.
+    """
 
     BY_DUE_TIME = "by_due_time"
     """By due time; tasks that are due at the same time in any order (standard 1.9)."""
@@ -66,18 +69,18 @@ class TimerContract:
         """Return how long after its due time a task may still wait, in milliseconds."""
         return self.lateness_ms + self.late_ticks * tick_ms
 
-    def may_follow(self, last_due_ms: int, due_ms: int, tick_ms: int) -> bool:
-        """Tell whether one advance may run a task due at `due_ms` after one due at `last_due_ms`.
+    def comes_first(self, due_ms: int, other_due_ms: int, tick_ms: int) -> bool:
+        """Tell whether of two tasks that wait the one due at `due_ms` is submitted first.
 
-        Both are times in milliseconds.
+        If not, the other one may be. All three are in milliseconds.
         """
         match self.order:
             case FiringOrder.BY_DUE_TIME:
-                return last_due_ms <= due_ms
+                return due_ms < other_due_ms
             case FiringOrder.BY_TICK:
-                return last_due_ms // tick_ms <= due_ms // tick_ms
+                return due_ms // tick_ms < other_due_ms // tick_ms
             case FiringOrder.ANY:
-                return True
+                return False
 
     def due_ms(self, deadline_ms: int, tick_ms: int) -> int:
         """Return the time from which a task with this deadline may run, in milliseconds."""

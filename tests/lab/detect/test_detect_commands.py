@@ -10,17 +10,22 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT
+from wheelproof.producer import BufferPool
 from wheelproof_lab.__main__ import main
 from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.detect import mutate
+from wheelproof_lab.detect.child import failing_history
+from wheelproof_lab.detect.engines import Task, recorded
 from wheelproof_lab.detect.matrix import KINDS, judged
 from wheelproof_lab.detect.methods import Row, judged_rows
 from wheelproof_lab.detect.mutation.cells import Cell, End, Found, Outcome, read_outcomes
 from wheelproof_lab.detect.page import FOLDER, render, reports_in, told
 from wheelproof_lab.detect.tla import all_tla_mutants
+from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import COMPONENTS
+from wheelproof_spec.history.reader import read_lines
 
 pytestmark = pytest.mark.slow
 
@@ -193,3 +198,38 @@ def test_a_mutant_of_a_module_breaks_a_property_or_a_pin(tmp_path: Path) -> None
     }
     assert summaries["boundary/1"].startswith("equivalent")
     assert summaries["constant/1"] == "killed by TLC, found"
+
+
+def test_a_recorded_history_that_fails_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrong(_: BufferPool) -> int:
+        return 10**9
+
+    monkeypatch.setattr(BufferPool, "available_memory", wrong)
+    kept = tmp_path / "histories" / "kept.jsonl"
+    found = recorded(
+        Task(
+            component="buffer_pool",
+            seconds=1,
+            seed=1,
+            bug=None,
+            serve=(),
+            graphs=tmp_path,
+            failing=kept,
+        )
+    )
+    assert found.end is End.FOUND
+    assert kept.name in found.story
+    (verdict,) = judge_lines(kept.name, read_lines(kept)).verdicts
+    assert verdict.violation is not None
+    assert verdict.violation.rule in found.story
+
+
+def test_each_cell_keeps_its_history_in_a_place_of_its_own() -> None:
+    cells = [
+        Cell(subject=subject, component="timer", engine="recorded", seconds=1, seed=seed)
+        for subject in ("", "a mutant")
+        for seed in (1, 2)
+    ]
+    assert len({failing_history(cell) for cell in cells}) == len(cells)

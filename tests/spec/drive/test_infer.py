@@ -66,10 +66,15 @@ class _WeakTimer:
     def _run(self) -> tuple[str, ...]:
         tick_ms = self._config.tick_ms
         late_ms = self._contract.owes_ms(self._now_ms, tick_ms)
+        in_order = self._contract.order is not FiringOrder.ANY
+        held_ms = [due_ms for task, due_ms in self._due_ms.items() if ord(task[-1]) % 2]
+        # What is late keeps its turn: nothing that is due behind it runs.
+        first_held_ms = min((due for due in held_ms if due > late_ms), default=self._now_ms)
         due = [
             task
             for task, due_ms in self._due_ms.items()
             if due_ms <= (late_ms if ord(task[-1]) % 2 else self._now_ms)
+            and not (in_order and due_ms > first_held_ms)
         ]
         if self._contract.order is FiringOrder.BY_TICK:
             # Backwards within a tick.

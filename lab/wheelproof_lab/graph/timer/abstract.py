@@ -7,11 +7,11 @@ Calls that change nothing are edges too, such as a cancel of a task that does no
 
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wheelproof_lab.graph.comparing.driven import driven_graph
 from wheelproof_lab.graph.comparing.projected import ProjectedGraph
-from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.contract import KAFKA, FiringOrder
 from wheelproof_spec.components.timer.model import HeapTimer
 from wheelproof_spec.tlc.states.values import State, Value, make_function
 
@@ -44,8 +44,9 @@ class TimerBounds:
 
 
 def kafka_model(tick_ms: int) -> HeapTimer:
-    """Return the model of Kafka's timer."""
-    return HeapTimer(tick_ms=tick_ms, start_ms=0, contract=KAFKA)
+    """Return the model of Kafka's timer, as Timer.tla has it: in any order."""
+    contract = replace(KAFKA, order=FiringOrder.ANY)
+    return HeapTimer(tick_ms=tick_ms, start_ms=0, contract=contract)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -39,6 +39,10 @@ TimerOperation = Add | Cancel | Advance | Size
 """A call of a timer but `Reset`."""
 
 
+_OVERTAKEN = frozenset({TimerClause.RUNS_IN_ORDER})
+"""The clauses after whose violation the tasks of a call are still judged one by one."""
+
+
 class Entry(NamedTuple):
     """A task that waits: when it is due, in milliseconds, and by which add; ordered by due time."""
 
@@ -202,7 +206,7 @@ class HeapTimer:
             self._leftovers |= {entry}
             self._linked_leftovers = least, most + 1
 
-    def forbids_run(self, task: TaskId, last: Entry | None = None) -> TimerClause | None:
+    def forbids_run(self, task: TaskId) -> TimerClause | None:
         """Return the clause that `submit` would break, if any; it changes nothing."""
         tests = self._tally.tests
         entry = self._waiting.get(task)
@@ -211,18 +215,23 @@ class HeapTimer:
             return TimerClause.RUNS_AT_MOST_ONCE
         if tests(TimerClause.NEVER_BEFORE_DUE) and entry.due_ms > self._now_ms:
             return TimerClause.NEVER_BEFORE_DUE
-        if last is None or self._contract.order is FiringOrder.ANY:
+        if self._contract.order is FiringOrder.ANY or not tests(TimerClause.RUNS_IN_ORDER):
             return None
-        if not tests(TimerClause.RUNS_IN_ORDER):
-            return None
-        in_order = self._contract.may_follow(last.due_ms, entry.due_ms, self._tick_ms)
-        return None if in_order else TimerClause.RUNS_IN_ORDER
+        first_ms = self._earliest().due_ms
+        is_overtaking = self._contract.comes_first(first_ms, entry.due_ms, self._tick_ms)
+        return TimerClause.RUNS_IN_ORDER if is_overtaking else None
 
-    def submit(self, task: TaskId, last: Entry | None = None) -> Violation | None:
-        """Submit `task`, after `last` if one call submits both; return the violation, if any."""
-        clause = self.forbids_run(task, last)
+    def _earliest(self) -> Entry:
+        """Return the entry that is due first; there has to be a task that waits."""
+        while not self._waits(self._heap[0]):
+            heapq.heappop(self._heap)
+        return self._heap[0]
+
+    def submit(self, task: TaskId) -> Violation | None:
+        """Submit `task`, out of order as well; return the violation, if any."""
+        clause = self.forbids_run(task)
         if clause is None:
-            self.settle(self._waiting.pop(task).add)
+            self._take_out(task)
             return None
         if clause is TimerClause.RUNS_AT_MOST_ONCE:
             return clause.broken(
@@ -237,23 +246,26 @@ class HeapTimer:
                 f"{task!r} ran at {self._now_ms} ms",
                 f"{task!r} ran {due_ms - self._now_ms} ms before it was due",
             )
-        assert last is not None
+        first = self._earliest()
+        self._take_out(task)
         return clause.broken(
-            f"{task!r}, due at {due_ms} ms, runs before what is due later",
-            f"it ran after a task that was due at {last.due_ms} ms",
-            "one advance submits by due time",
+            f"{first.task!r}, due at {first.due_ms} ms, runs first",
+            f"{task!r}, due at {due_ms} ms, ran first",
+            "both were waiting",
         )
+
+    def _take_out(self, task: TaskId) -> None:
+        self.settle(self._waiting.pop(task).add)
 
     def submit_all(self, tasks: Iterable[TaskId]) -> Violation | None:
         """Submit the tasks that ran during one call, in that order; return the first violation."""
-        last: Entry | None = None
+        found: Violation | None = None
         for task in tasks:
-            entry = self._waiting.get(task)
-            violation = self.submit(task, last)
-            if violation is not None:
-                return violation
-            last = entry
-        return None
+            violation = self.submit(task)
+            found = found or violation
+            if violation is not None and violation.rule not in _OVERTAKEN:
+                break
+        return found
 
     # Advancing
 
@@ -276,8 +288,10 @@ class HeapTimer:
             # It has cleared each bucket that is due, and may have cleared others.
             self._leftovers -= owed
             self._linked_leftovers = 0, min(self._linked_leftovers[1], len(self._leftovers))
-        while self._heap and not self._waits(self._heap[0]):
-            heapq.heappop(self._heap)
+        if self._waiting:
+            self._earliest()
+        else:
+            self._heap.clear()
         left = [entry for entry in owed if self._waits(entry)]
         if not self._tally.tests(TimerClause.NOTHING_LEFT_BEHIND) or not left:
             return None
@@ -361,9 +375,8 @@ class HeapTimer:
         An answer of None is not judged.
         """
         match call:
-            case Add(task=task, delay_ms=delay_ms):
-                self.add(task, delay_ms)
-                return self.submit_all(seen.fired)
+            case Add():
+                return self._judge_add(call, seen.fired)
             case Cancel(task=task):
                 found = self.cancel(task)
                 return self.submit_all(seen.fired) or self.judge_cancel(found, seen.cancelled)
@@ -373,13 +386,26 @@ class HeapTimer:
                 sizes = self.sizes()
                 return self.submit_all(seen.fired) or self.judge_size(sizes, seen.size)
 
+    def _judge_add(self, call: Add, ran: Sequence[TaskId]) -> Violation | None:
+        """Make an add during which the tasks `ran`.
+
+        What ran before the task itself may have run before the add bound it, and after its earlier
+        add was void. So the task is in nobody's way until then.
+        """
+        before = ran.index(call.task) if call.task in ran else len(ran)
+        self.cancel(call.task)
+        violation = self.submit_all(ran[:before])
+        self.add(call.task, call.delay_ms)
+        return violation or self.submit_all(ran[before:])
+
     def advance(self, to_ms: int, ran: Sequence[TaskId]) -> Violation | None:
         """Advance to `to_ms` milliseconds, while the tasks `ran` run in that order; judge that."""
         self.move_clock(to_ms)
         self.begin_advance(0)
         violation = self.submit_all(ran)
-        if violation is None:
-            return self.end_advance(0, ran)
+        if violation is None or violation.rule in _OVERTAKEN:
+            # What was left behind was overtaken as well: that it was lost says more.
+            return self.end_advance(0, ran) or violation
         self._finish(0)
         return violation
 

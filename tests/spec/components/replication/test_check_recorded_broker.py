@@ -1,4 +1,8 @@
-"""Recorded run by run, the reference's broker passes, and each known bug is seen."""
+"""Recorded run by run, the reference's broker passes, and each known bug is seen.
+
+Most programs expire nothing, or by recorded calls. Under load, and in a real broker, reapers do it,
+on threads that make no recorded call: so the last programs have one, and a clock that it moves.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,18 +10,23 @@ from functools import partial
 import pytest
 
 from support.agreement.small_histories import Line, history_of
+from wheelproof import sync
 from wheelproof.clock import ManualClock
 from wheelproof.replication import ReplicaManager
 from wheelproof.sync import DeferredExecutor
+from wheelproof.units import Millis
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.options import Options
 from wheelproof_explore.program import Scenario
 from wheelproof_explore.result import Exploration
+from wheelproof_explore.verdicts import Verdict as Passed
 from wheelproof_lab.bugs.known_bug import Sight
 from wheelproof_lab.bugs.replication import BUGS, ReplicationBug
 from wheelproof_lab.worlds.making import program
 from wheelproof_lab.worlds.purgatory.on_timer import controlled_thread
+from wheelproof_lab.worlds.timer.system_timer import StandingClock
 from wheelproof_spec.app.recorded import history_checker
+from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.replication.component import ALL_ACKS, WHEELPROOF, ReplicationConfig
 from wheelproof_spec.components.replication.recording.calls import RecordedBroker
@@ -107,3 +116,101 @@ def test_a_known_bug_is_seen(bug: ReplicationBug) -> None:
     found = _explored(make_threads, bug.manager_class, 5_000)
     assert found.counterexample is not None
     assert rule in found.counterexample.failure.message
+
+
+class _TimedRecorder(LoadRecorder):
+    """Notes the clock at each event. Each is a step, so all orders of the events are explored."""
+
+    def __init__(self) -> None:
+        super().__init__("h", controlled_thread)
+        self._turn = sync.atomic_integer(0, "turn")
+        self.clock = StandingClock()
+        self.times_ns: list[int] = []
+
+    def begins(self, what: Call, process: str | None = None) -> None:
+        self._note()
+        super().begins(what, process)
+
+    def call(self, asked: Call, call: Callable[[], object]) -> bool:
+        def answer() -> object:
+            answered = call()
+            self._note()
+            return answered
+
+        self._note()
+        return super().call(asked, answer)
+
+    def move_clock(self, now_ms: int) -> None:
+        self._turn.add_and_get(1)
+        self.clock.now_ms = Millis(now_ms)
+
+    def _note(self) -> None:
+        self._turn.add_and_get(1)
+        self.times_ns.append(self.clock.now_ms * 1_000_000 + len(self.times_ns))
+
+
+def _give_data(broker: RecordedBroker) -> Callable[[], None]:
+    """A consumer waits, and a producer brings its data while its time runs out."""
+    broker.lead("a", ())
+    broker.consume(("a",), _WAIT_MS)
+    return partial(broker.produce, ("a",), 1, 0)
+
+
+def _replicate(broker: RecordedBroker) -> Callable[[], None]:
+    """A producer waits, and the follower has its records while its time runs out."""
+    broker.lead("a", (2,))
+    broker.produce(("a",), ALL_ACKS, _WAIT_MS)
+    broker.replicate(2, "a", 0)
+    return partial(broker.replicate, 2, "a", 0)
+
+
+def _lose(broker: RecordedBroker) -> Callable[[], None]:
+    """A consumer waits, and the broker loses the partition while its time runs out."""
+    broker.lead("a", ())
+    broker.consume(("a",), _WAIT_MS)
+    return partial(broker.lose_and_lead_again, "a", 0, ())
+
+
+def _with_reaper(
+    make_thread: Callable[[RecordedBroker], Callable[[], None]], manager_class: type[ReplicaManager]
+) -> Scenario:
+    recorder, executor = _TimedRecorder(), DeferredExecutor()
+    broker = ReferenceBroker(_CONFIG, recorder.clock, executor, manager_class)
+    client = make_thread(RecordedBroker(broker, recorder))
+
+    def reap() -> None:
+        recorder.move_clock(_WAIT_MS)
+        broker.expire()
+        executor.run_pending()
+
+    def check() -> None:
+        lines = [Line(op.process, op.type, op.f, op.value) for op in recorder.take()]
+        history = history_of("replication", _CONFIG, lines, quiet=True, times=recorder.times_ns)
+        checker = history_checker(history.header, WHEELPROOF)
+        for op in history.ops:
+            checker.feed(op)
+        checker.feed(history.end)
+        verdict = checker.finish()
+        assert verdict.violation is None, str(verdict.violation)
+
+    return Scenario(threads={"client": client, "reaper": reap}, check=check)
+
+
+@pytest.mark.parametrize(
+    "make_thread", [_give_data, _replicate, _lose], ids=lambda make: make.__name__
+)
+def test_an_answer_may_be_on_its_way_on_the_reaper(
+    make_thread: Callable[[RecordedBroker], Callable[[], None]],
+) -> None:
+    """The client finds the request done, and returns before the reaper has answered."""
+    build = partial(_with_reaper, make_thread, ReplicaManager)
+    found = explore(program("reaper", build), Options(shrink=False, check_every=_NEVER))
+    assert found.verdict() is Passed.PASS, found.details()
+
+
+def test_a_reaper_is_no_excuse_for_an_append_that_checks_nothing() -> None:
+    silent = next(bug.manager_class for bug in BUGS if bug.id == "silent-append")
+    build = partial(_with_reaper, _give_data, silent)
+    found = explore(program("reaper", build), Options(shrink=False, check_every=_NEVER))
+    assert found.counterexample is not None
+    assert "Replication.AnsweredWhenItCanBe" in found.counterexample.failure.message

@@ -60,7 +60,7 @@ def _sequential(draws: random.Random) -> list[_Events]:
                 calls.append(_call(Size(), len(due)))
             case _:
                 now_ms += draws.randrange(30)
-                ran = [one for one in due if due[one] <= now_ms]
+                ran = [one for one in sorted(due, key=due.__getitem__) if due[one] <= now_ms]
                 for one in ran:
                     del due[one]
                 calls.append(_advance(now_ms, "".join(ran)))

@@ -29,7 +29,7 @@ _NEVER = -1
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The lower bounds of a partition at some moment, and the latest time of the clock then."""
+    """The lower bounds of a partition, and the latest time when calls that saw less were over."""
 
     seen: Seen
     at_ms: int

@@ -31,7 +31,7 @@ class Request:
     at_once: bool
     """Whether it is answered without waiting in any case."""
     settled_ms: int | None = None
-    """The latest time of the clock at the return of its call, once no call is answering it."""
+    """The latest time of the clock when its call, and all that may answer it, were over."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -1,7 +1,9 @@
 """Judges whether every request is answered that can be (standard 5.1 - 5.3).
 
 The lower bounds of a partition show which requests can be answered. They must be answered once all
-calls are over that may be answering them, unless they may have expired before.
+calls are over that may be answering them, unless they may have expired before. By then, and not
+only when they could be answered: who expires a request may do so while a call is about to check it.
+That call finds it done, and returns; the answer is still on its way, on a thread of no call.
 """
 
 from collections import deque
@@ -73,7 +75,7 @@ class _Rise:
     """The rise of the lower bounds of a partition."""
 
     partition: PartitionHistory
-    step: Step
+    seen: Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,6 @@ class _Loss:
     partition: PartitionHistory
     name: PartitionName
     invoked: int
-    at_ms: int
     led_in: int | None
 
 
@@ -95,7 +96,6 @@ class _Return:
     """The return of the call of a request that has not been answered."""
 
     request: Request
-    at_ms: int
 
 
 class Waiting:
@@ -123,14 +123,13 @@ class Waiting:
 
     def returns(self, request: Request, index: int) -> None:
         """Record that the call of a request returned and the request was not answered."""
-        self._grace.push(index, _Return(request, self._broker.clock.high))
+        self._grace.push(index, _Return(request))
 
     def loses(self, name: PartitionName, invoked: int, index: int) -> None:
         """Record that a call returned after which a partition is not led as before."""
         partition = self._broker.partition(name)
         led_in = partition.epoch if partition.leads else None
-        loss = _Loss(partition, name, invoked, self._broker.clock.high, led_in)
-        self._grace.push(index, loss)
+        self._grace.push(index, _Loss(partition, name, invoked, led_in))
 
     def judge(self, index: int) -> Violation | None:
         """Judge after each event, at its index."""
@@ -139,8 +138,7 @@ class Waiting:
                 reached = partition.seen, partition.log.end
                 if self._known.get(partition) != reached:
                     self._known[partition] = reached
-                    step = Step(reached[0], self._broker.clock.high)
-                    self._grace.push(index, _Rise(partition, step))
+                    self._grace.push(index, _Rise(partition, reached[0]))
             for item in self._grace.passed(index):
                 for request in self._let_go(item):
                     return _not_answered(request, "all calls that could answer it are over")
@@ -166,14 +164,15 @@ class Waiting:
 
     def _let_go(self, item: _Rise | _Loss | _Return) -> Iterator[Request]:
         """Yield the requests that should have been answered because of the item, and were not."""
+        now_ms = self._broker.clock.high
         match item:
-            case _Rise(partition=partition, step=step):
-                partition.settle(step)
+            case _Rise(partition=partition, seen=seen):
+                partition.settle(Step(seen, now_ms))
                 candidates = tuple(partition.waiting)
             case _Loss(partition=partition):
                 candidates = tuple(partition.waiting)
             case _Return(request=request):
-                request.settled_ms = item.at_ms
+                request.settled_ms = now_ms
                 candidates = (request,) if request in self._broker.waiting else ()
         for request in candidates:
             self._broker.tally.tests(ReplicationClause.ANSWERED_WHEN_IT_CAN_BE)
@@ -198,7 +197,7 @@ class Waiting:
         else:
             # With several partitions it is unknown to which the request appended.
             lost = isinstance(request, Fetch) or len(request.partitions) == 1
-        return lost and loss.at_ms < request.expires_low
+        return lost and not self._broker.may_have_expired(request)
 
     def _has_enough(self, request: Request) -> bool:
         if request.at_once:
@@ -212,7 +211,7 @@ class Waiting:
         )
 
     def _may_read(self, fetch: Fetch, at_ms: int) -> bool:
-        """Tell whether enough bytes surely were there before the fetch expired."""
+        """Tell whether enough bytes surely were there, and all calls over, before it expired."""
         available = 0
         is_complete = False
         for asked in fetch.call.partitions:

@@ -83,6 +83,7 @@ class TimerHistoryJudge:
     def invoked(self, op: _Op) -> Violation | None:
         """Record that a call began."""
         self._move_clock(op)
+        self._order.call_begins(op.value, op.index)
         if self._tasks.is_odd(op.value):
             if isinstance(op.value, Add):
                 self._clock.mark()
@@ -102,6 +103,7 @@ class TimerHistoryJudge:
     def returned(self, asked: _Op, op: _Op) -> Violation | None:
         """Record that a call returned with an answer."""
         self._move_clock(op)
+        self._order.call_ends(asked.index)
         if self._tasks.is_odd(asked.value):
             self._forget_call(asked.value)
             return None
@@ -110,6 +112,7 @@ class TimerHistoryJudge:
     def failed(self, asked: _Op, op: _Op) -> Violation | None:
         """Record that a call was refused and had no effect."""
         self._move_clock(op)
+        self._order.call_ends(asked.index)
         value = asked.value
         if self._tasks.is_odd(value):
             self._forget_call(value)
@@ -301,12 +304,17 @@ class TimerHistoryJudge:
         if phase is Phase.WAITING:
             self._tasks.give_up(task)
             return ran_before(value.task, task.low, self._clock.high)
+        overtook: Violation | None = None
+        if phase is Phase.ADDING:
+            # It runs before its own add has returned.
+            task.low = self._clock.dues(task.mark, task.delay_ms)[0][0]
+            overtook = self._order.judge(task)
         states = self._tasks.overlap(task)
         good = states.ran()
         early = not good and any(state.waiting is not None for state in states.states)
         self._tasks.simplify(task, op.index)
         if good:
-            return None
+            return overtook
         self._tasks.give_up(task)
         return ran_early(value.task) if early else ran_too_often(value.task)
 

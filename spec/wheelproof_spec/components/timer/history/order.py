@@ -1,12 +1,14 @@
 """The order in which the tasks of a timer run, as far as a history shows it (standard 1.9)."""
 
 import heapq
+from collections.abc import Iterator
 
+from wheelproof_spec.base.calls import AdvanceClock
 from wheelproof_spec.base.contract import FiringOrder
-from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.history.clock import HistoryClock, VirtualClock
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.timer.component import TimerClause, TimerConfig
+from wheelproof_spec.components.timer.component import Add, TimerClause, TimerConfig
 from wheelproof_spec.components.timer.history.task import Heap, Task, is_unrun
 from wheelproof_spec.components.timer.history.violations import out_of_order
 
@@ -18,6 +20,10 @@ class RunOrder:
         self._tally = tally
         self._clock = clock
         self._unrun: Heap = []
+        # What a recorded call submits runs inside it, so nothing was submitted before it began.
+        self._is_inside = config.runs == "inline" and isinstance(clock, VirtualClock)
+        self._submitting: dict[int, None] = {}
+        """The adds and advances under way, by the index at which they began; the first is first."""
         self._runner: str | None = None
         self.is_judged = (
             clock.judges_times
@@ -44,6 +50,15 @@ class RunOrder:
         if self.is_judged:
             heapq.heappush(self._unrun, (task.high, task.settled, task))
 
+    def call_begins(self, call: object, index: int) -> None:
+        """Record that a call began, which may submit tasks."""
+        if self._is_inside and isinstance(call, Add | AdvanceClock):
+            self._submitting[index] = None
+
+    def call_ends(self, index: int) -> None:
+        """Record that the call that began at `index` submits nothing any more."""
+        self._submitting.pop(index, None)
+
     def runs_in(self, process: str) -> None:
         """Record the thread that runs a task."""
         if self._runner is None:
@@ -58,13 +73,20 @@ class RunOrder:
         unrun = self._unrun
         while unrun and not is_unrun(unrun[0]):
             heapq.heappop(unrun)
-        if not unrun:
-            return None
-        high, settled, other = unrun[0]
-        if other.cancel is not None:
-            # The other task may be cancelled already.
-            return None
-        in_order = self._clock.contract.may_follow(task.low, high, self._clock.tick_ms)
-        if other is task or in_order or settled >= max(task.call, task.due_since):
-            return None
-        return out_of_order(other.name, high, task.name, task.low)
+        not_before = max(task.call, task.due_since, next(iter(self._submitting), -1))
+        for other in self._ahead_of(task):
+            # One that is being cancelled may be cancelled already. One whose add had not returned
+            # when this task may have been submitted came behind it.
+            if other.cancel is None and other.settled < not_before:
+                return out_of_order(other.name, other.high, task.name, task.low)
+        return None
+
+    def _ahead_of(self, task: Task) -> Iterator[Task]:
+        """Yield the due tasks that have not run and come before this one; the first is first."""
+        unrun, places = self._unrun, [0]
+        comes_first, tick_ms = self._clock.contract.comes_first, self._clock.tick_ms
+        for place in places:
+            if place < len(unrun) and comes_first(unrun[place][0], task.low, tick_ms):
+                places += 2 * place + 1, 2 * place + 2
+                if is_unrun(unrun[place]):
+                    yield unrun[place][2]

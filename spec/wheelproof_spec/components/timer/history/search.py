@@ -5,17 +5,19 @@ it and binds its task in one effect.
 
 `search` is for small recorded histories with a virtual clock. There an add reads the clock and then
 binds its task, at two moments of its call, and is settled when it has returned. The submission of a
-task is a hidden effect: it comes before the run. An advance begins and ends with its call. The
-order of runs is left out. So is the size if a task is added again: an add takes its older entry out
-of a bucket before it puts the new one into another, and between the two the size may miss it.
+task is a hidden effect: it comes before the run. An advance begins and ends with its call. Where
+the order of runs is promised, tasks are submitted in it; that they begin in the order of their
+submissions is left out. The size is left out if a task is added again: an add takes its older entry
+out of a bucket before it puts the new one into another, and between the two the size may miss it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wheelproof_spec.base.calls import Advance, AdvanceClock, Tick
 from wheelproof_spec.base.clause import Clause
-from wheelproof_spec.base.contract import contract_of
+from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.contract import FiringOrder, contract_of
 from wheelproof_spec.base.history.judging import Searched, WholeHistory
 from wheelproof_spec.base.history.lines import HistoryOp
 from wheelproof_spec.base.results.tally import Tally
@@ -185,7 +187,8 @@ def _submissions(history: WholeHistory) -> Mapping[int, Sequence[HistoryOp[objec
         elif op.f in ("add", "advance_clock"):
             if op.type == "invoke":
                 under_way[op.process] = op.index
-            else:
+            elif op.type != "info":
+                # A call whose outcome is unknown may go on.
                 del under_way[op.process]
     return found
 
@@ -279,6 +282,14 @@ def _adds_again(history: WholeHistory, endings: Mapping[int, str]) -> bool:
     return len(added) > len(set(added))
 
 
+def _judges_order(history: WholeHistory, config: TimerConfig) -> bool:
+    """Tell whether the order of runs is judged; see `TimerConfig.run_order`."""
+    if config.run_order != ABSENT:
+        return config.run_order == "promised"
+    runners = {op.process for op in history.ops if isinstance(op.value, Run)}
+    return history.quiet and len(runners) <= 1
+
+
 def search(history: WholeHistory) -> Searched | None:
     """Search a history; see `RecordedComponent.search`."""
     config = history.header.config
@@ -292,5 +303,11 @@ def search(history: WholeHistory) -> Searched | None:
         return None
     # If no size is asked for, it does not matter which entries a cancel leaves behind.
     tally = Tally(limits=() if has_size else (TimerClause.SIZE_COUNTS_WAITING,))
-    timer = timer_of(config, contract_of(history.profile), tally)
-    return _asked(history, endings).ask(_RecordedTimer(timer), _clause_of)
+    contract = contract_of(history.profile)
+    question = _asked(history, endings)
+    unordered = timer_of(config, replace(contract, order=FiringOrder.ANY), tally)
+    found = question.ask(_RecordedTimer(unordered), _clause_of)
+    if contract.order is FiringOrder.ANY or not _judges_order(history, config) or found.violation:
+        return found
+    ordered = timer_of(config, contract, tally)
+    return question.ask(_RecordedTimer(ordered), lambda _: TimerClause.RUNS_IN_ORDER)

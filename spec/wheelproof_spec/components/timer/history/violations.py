@@ -59,7 +59,7 @@ def out_of_order(first: str, first_ms: int, second: str, second_ms: int) -> Viol
     return TimerClause.RUNS_IN_ORDER.broken(
         f"{first!r}, due at {first_ms} ms, runs first",
         f"{second!r}, due at {second_ms} ms, ran first",
-        "both were waiting when the later one became due; one advance submits by due time",
+        "both were waiting when the later one became due",
     )
 
 
