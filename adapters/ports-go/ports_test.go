@@ -110,14 +110,16 @@ func (t goZero) cancel(task string) any {
 
 func (t goZero) stop() { t.wheel.Stop() }
 
+type settings struct {
+	TickMs    int64 `json:"tick_ms"`
+	WheelSize int   `json:"wheel_size"`
+}
+
 type request struct {
-	ID     int64  `json:"id"`
-	Op     string `json:"op"`
-	Config struct {
-		TickMs    int64 `json:"tick_ms"`
-		WheelSize int   `json:"wheel_size"`
-	} `json:"config"`
-	Args struct {
+	ID     int64    `json:"id"`
+	Op     string   `json:"op"`
+	Config settings `json:"config"`
+	Args   struct {
 		Task    string `json:"task"`
 		DelayMs int64  `json:"delay_ms"`
 		ToMs    int64  `json:"to_ms"`

@@ -19,6 +19,7 @@ GROUPS = (
             "check": "judge recorded traces and histories (JSON Lines)",
             "conform": "drive another implementation and judge it",
             "record": "record histories of the reference under load",
+            "load": "give another implementation the same load, and write what it records",
             "fuzz": "stateful fuzzing against the oracle",
             "vectors": "list, verify or run the published vectors",
             "schema": "print the schemas, or validate files line by line",
@@ -74,6 +75,8 @@ def _declare(name: str, parser: argparse.ArgumentParser) -> None:
             from wheelproof_spec.app.verbs.conform import declare
         case "record":
             from wheelproof_spec.app.verbs.record import declare
+        case "load":
+            from wheelproof_spec.app.verbs.load import declare
         case "fuzz":
             from wheelproof_spec.app.verbs.fuzz import declare
         case "vectors":

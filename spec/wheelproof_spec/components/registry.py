@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wheelproof_spec.drive.driver.serve import ServedComponent
     from wheelproof_spec.fuzz.machine import AnyMachine
     from wheelproof_spec.history.recording.load import MakeLoad
+    from wheelproof_spec.history.recording.work import DrawWork
 
 COMPONENTS: tuple[str, ...] = ("timer", "purgatory", "replication", "buffer_pool", "accumulator")
 
@@ -86,6 +87,11 @@ def machines() -> "dict[str, AnyMachine]":
 def loads() -> "dict[str, MakeLoad]":
     """Return the work under which the reference is recorded, by component."""
     return cast("dict[str, MakeLoad]", _parts("recording.load", "load"))
+
+
+def works() -> "dict[str, DrawWork]":
+    """Return what draws the work of a load that any program can do, by component."""
+    return cast("dict[str, DrawWork]", _parts("recording.work", "work"))
 
 
 def served_components() -> "list[ServedComponent]":

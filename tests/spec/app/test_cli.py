@@ -18,7 +18,7 @@ from wheelproof_spec.app.program import Group
 from wheelproof_spec.base.results.terminal import Progress, coloured
 from wheelproof_spec.base.results.verdicts import ExitCode
 
-_MOST_VERBS = 11
+_MOST_VERBS = 12
 
 
 def _help(run: Callable[[Sequence[str]], int], capsys: pytest.CaptureFixture[str]) -> str:

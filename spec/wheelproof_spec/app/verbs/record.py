@@ -26,6 +26,12 @@ _MOST_THREADS = 1000
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declare the verb."""
     parser.add_argument("--component", required=True, choices=COMPONENTS, help="what is loaded")
+    declare_extent(parser)
+    carries(parser, run, writes=("output",))
+
+
+def declare_extent(parser: argparse.ArgumentParser) -> None:
+    """Declare how much is recorded, and where it goes: the options of each verb that loads."""
     parser.add_argument(
         "--output", required=True, type=Path, metavar="FILE", help="the file of the histories"
     )
@@ -63,7 +69,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="what the callers choose; not how they are scheduled (default: %(default)s)",
     )
-    carries(parser, run, writes=("output",))
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ from typing import Self, TypeVar
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.errors import UsageError, printable
 from wheelproof_spec.base.port import RefusedError
-from wheelproof_spec.base.strict_json import JsonObject, MalformedError
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError, parse_object
 from wheelproof_spec.drive.driver.messages import (
     Bye,
     Hello,
@@ -104,31 +104,73 @@ class DriverSession:
         self._send(requests)
         return (self._receive(request, parse) for request in requests)
 
-    def _send(self, requests: Sequence[Request]) -> None:
+    def collect(
+        self,
+        lines: bytes,
+        request: Request,
+        take: Callable[[JsonObject], None],
+        parse: Callable[[JsonObject], Answer],
+    ) -> Answer:
+        """Send lines that nobody answers, then `request`; return the answer to that.
+
+        Each line that the driver prints in front of its answer goes to `take`, which raises
+        MalformedError for a wrong one. Raises DriverFailedError, also if the driver refuses.
+        """
+        self._send([request], lines)
+        line = b""
+        try:
+            while True:
+                line = self._process.receive(self._timeout_s(request))
+                printed = parse_object(line)
+                if "id" in printed:
+                    break
+                take(printed)
+        except DriverFailedError as error:
+            raise self._fail(error.problem, request, type(error)) from error
+        except MalformedError as error:
+            raise self._misprinted(line, error, request) from error
+        outcome = self._understand(line, request, lambda fields, _: parse(fields))
+        if isinstance(outcome, RefusedError):
+            raise self._fail(f"refused: {outcome}", request)
+        return outcome
+
+    def _send(self, requests: Sequence[Request], before: bytes = b"") -> None:
         if self._failure is not None:
             raise type(self._failure)(self._failure.problem, self._failure.last_lines)
         numbered = enumerate(requests, start=self._sent + 1)
         self._sent += len(requests)
-        self._process.send(b"".join(format_request(number, one) for number, one in numbered))
+        asked = (format_request(number, one) for number, one in numbered)
+        self._process.send(b"".join((before, *asked)))
 
     def _receive(
         self, request: RequestT, parse: Callable[[JsonObject, RequestT], Answer]
     ) -> Answer | RefusedError:
         """Return the answer to the oldest unanswered request."""
-        self._number += 1
-        line = b""
         try:
             line = self._process.receive(self._timeout_s(request))
+        except DriverFailedError as error:
+            self._number += 1
+            raise self._fail(error.problem, request) from error
+        return self._understand(line, request, parse)
+
+    def _understand(
+        self, line: bytes, request: RequestT, parse: Callable[[JsonObject, RequestT], Answer]
+    ) -> Answer | RefusedError:
+        """Return what a line answers to the oldest unanswered request."""
+        self._number += 1
+        try:
             answer = parse_answer(line, self._number)
             if not isinstance(answer, Refusal):
                 return parse(answer, request)
-        except DriverFailedError as error:
-            raise self._fail(error.problem, request, type(error)) from error
         except MalformedError as error:
-            said = printable(line.decode("utf-8", "backslashreplace"))
-            problem = f"printed a line that is no answer, for it {error}: {said}"
-            raise self._fail(problem, request) from error
+            raise self._misprinted(line, error, request) from error
         return RefusedError(printable(answer.kind), printable(answer.message))
+
+    def _misprinted(
+        self, line: bytes, error: MalformedError, request: Request
+    ) -> DriverFailedError:
+        said = printable(line.decode("utf-8", "backslashreplace"))
+        return self._fail(f"printed a line that is no answer, for it {error}: {said}", request)
 
     def say_goodbye(self) -> None:
         """Let the driver end by itself; raises DriverFailedError if it does not end cleanly."""

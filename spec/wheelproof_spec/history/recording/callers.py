@@ -43,20 +43,31 @@ class Callers:
 
         Raises LoadFailedError with the first failure.
         """
+
+        def run(caller: int, has_failed: Callable[[], bool]) -> None:
+            dice = random.Random(f"{self.seed} {self.number} {caller}")
+            share, rest = divmod(self.operations, self.threads)
+            for _ in range(share + (caller < rest)):
+                if has_failed():
+                    return
+                action(dice, caller)
+                if dice.randrange(_PAUSES_ONCE_IN) == 0:
+                    time.sleep(dice.random() * _LONGEST_PAUSE_S)
+
+        self.each(run)
+
+    def each(self, body: Callable[[int, Callable[[], bool]], None]) -> None:
+        """Run `body` in a thread for each caller; it gets the number, and what tells of failures.
+
+        Raises LoadFailedError with the first failure.
+        """
         start = threading.Barrier(self.threads)
         failures: list[BaseException] = []
 
         def run(caller: int) -> None:
-            dice = random.Random(f"{self.seed} {self.number} {caller}")
-            share, rest = divmod(self.operations, self.threads)
             try:
                 start.wait()
-                for _ in range(share + (caller < rest)):
-                    if failures:
-                        return
-                    action(dice, caller)
-                    if dice.randrange(_PAUSES_ONCE_IN) == 0:
-                        time.sleep(dice.random() * _LONGEST_PAUSE_S)
+                body(caller, lambda: bool(failures))
             except BaseException as failure:
                 failures.append(failure)
 

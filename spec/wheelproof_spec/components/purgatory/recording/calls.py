@@ -57,7 +57,9 @@ class RecordedOperation(DelayedOperation):
         """Test the predicate."""
         what = TryComplete(operation=self.name)
         self._recorder.begins(what)
-        completed = self._holds.get() and self.force_complete()
+        holds = self._holds.get()
+        self.linger()
+        completed = holds and self.force_complete()
         self._recorder.ends(what)
         return completed
 
@@ -65,7 +67,11 @@ class RecordedOperation(DelayedOperation):
         """Record the completion."""
         what = OnComplete(operation=self.name)
         self._recorder.begins(what)
+        self.linger()
         self._recorder.ends(what)
+
+    def linger(self) -> None:
+        """Do nothing, as most callbacks are soon over."""
 
     def on_expiration(self) -> None:
         """Record the expiry."""

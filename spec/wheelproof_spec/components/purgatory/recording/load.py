@@ -1,93 +1,96 @@
-"""Callers that hand in operations, trigger keys, complete by force; the rest expires."""
+"""The reference's purgatory under the work that every purgatory is given."""
 
-import random
-from dataclasses import replace
-from itertools import count
+import time
+from functools import partial
 
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.components.purgatory.component import PREDICATES_TOO, PurgatoryConfig
+from wheelproof_spec.base.calls import NumDelayed, NumKeys, Watched
+from wheelproof_spec.base.component import Config
+from wheelproof_spec.components.purgatory.component import (
+    CancelForKey,
+    CheckAndComplete,
+    ForceComplete,
+    PurgatoryConfig,
+    Satisfy,
+    TryCompleteElseWatch,
+)
 from wheelproof_spec.components.purgatory.recording.calls import RecordedCalls, RecordedOperation
+from wheelproof_spec.components.purgatory.recording.work import work
 from wheelproof_spec.history.recording.callers import Callers
-from wheelproof_spec.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
+from wheelproof_spec.history.recording.load import wait_until_quiet
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
-
-_PURGE_INTERVAL = 100
-_TICK_MS = 1
-_KEYS = tuple(f"k{number}" for number in range(12))
-_LONGEST_DELAY_MS = 300
+from wheelproof_spec.history.recording.work import Make, do_work
 
 
 class _Operation(RecordedOperation):
-    """An operation that only one caller satisfies."""
+    """An operation whose callbacks take a while."""
 
-    __slots__ = ("claimed",)
+    __slots__ = ("_lasts_s",)
 
-    def __init__(
-        self, name: str, delay_ms: int, keys: tuple[str, ...], recorder: LoadRecorder
-    ) -> None:
-        super().__init__(name, delay_ms, keys, recorder)
-        self.claimed = count()
+    def __init__(self, asked: TryCompleteElseWatch, lasts_us: int, recorder: LoadRecorder) -> None:
+        super().__init__(asked.operation, asked.delay_ms, asked.keys, recorder)
+        self._lasts_s = lasts_us / 1e6
+
+    def linger(self) -> None:
+        """Let others come to this operation meanwhile."""
+        if self._lasts_s:
+            time.sleep(self._lasts_s)
 
 
 class PurgatoryLoad:
     """A purgatory with its reaper, over a SystemTimer."""
 
-    def __init__(self) -> None:
+    def __init__(self, callers: Callers) -> None:
+        self._work = work(callers)
+        assert isinstance(self._work.config, PurgatoryConfig)
         self._purgatory = DelayedOperationPurgatory[DelayedOperation](
-            "load", SystemTimer("load", tick_ms=_TICK_MS), purge_interval=_PURGE_INTERVAL
+            "load",
+            SystemTimer("load", tick_ms=self._work.config.tick_ms),
+            purge_interval=self._work.config.purge_interval,
         )
-        self._names = count()
-        self._recent: list[_Operation | None] = [None] * RECENT
+        self._operations: dict[str, _Operation] = {}
 
     @property
-    def config(self) -> PurgatoryConfig:
+    def config(self) -> Config:
         """The settings of the purgatory, and what it claims."""
-        return replace(
-            PREDICATES_TOO,
-            purge_interval=_PURGE_INTERVAL,
-            tick_ms=_TICK_MS,
-            lateness_ms=LATENESS_MS,
-        )
+        return self._work.config
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
         """Use the purgatory until everything is completed, has expired or is cancelled."""
+        for step in self._work.steps:
+            if isinstance(step, Make) and isinstance(step.call, TryCompleteElseWatch):
+                # Made first: others may satisfy or complete it while it is handed in.
+                operation = _Operation(step.call, step.lasts_us, recorder)
+                self._operations[step.call.operation] = operation
         calls = RecordedCalls(self._purgatory, recorder)
         try:
-            callers.act(lambda dice, _: self._act(calls, recorder, dice))
+            do_work(self._work, callers, partial(self._make, calls))
             wait_until_quiet(lambda: self._purgatory.num_delayed() == 0)
         finally:
             self._purgatory.close()
 
-    def _act(self, calls: RecordedCalls, recorder: LoadRecorder, dice: random.Random) -> None:
-        choice, known = dice.randrange(100), dice.choice(self._recent)
-        if choice < 45 or known is None:
-            calls.hand_in(self._operation(recorder, dice))
-        elif choice < 80:
-            if next(known.claimed) == 0:
-                known.satisfy()
-            calls.check(known.keys[0])
-        elif choice < 90:
-            known.force()
-        elif choice < 92:
-            calls.cancel(dice.choice(_KEYS))
-        elif choice < 95:
-            calls.watched()
-        elif choice < 97:
-            calls.num_keys()
-        else:
-            calls.num_delayed()
-
-    def _operation(self, recorder: LoadRecorder, dice: random.Random) -> _Operation:
-        """Return a new operation; other threads may complete it while it is handed in."""
-        keys = tuple(dice.sample(_KEYS, dice.randrange(1, 4)))
-        delay_ms = dice.randrange(1, _LONGEST_DELAY_MS)
-        operation = _Operation(f"op{next(self._names)}", delay_ms, keys, recorder)
-        self._recent[dice.randrange(RECENT)] = operation
-        return operation
+    def _make(self, calls: RecordedCalls, step: Make) -> None:
+        match step.call:
+            case TryCompleteElseWatch(operation=name):
+                calls.hand_in(self._operations[name])
+            case Satisfy(operation=name):
+                self._operations[name].satisfy()
+            case ForceComplete(operation=name):
+                self._operations[name].force()
+            case CheckAndComplete(key=key):
+                calls.check(key)
+            case CancelForKey(key=key):
+                calls.cancel(key)
+            case Watched():
+                calls.watched()
+            case NumKeys():
+                calls.num_keys()
+            case _:
+                assert isinstance(step.call, NumDelayed)
+                calls.num_delayed()
 
 
 def load(callers: Callers) -> PurgatoryLoad:
     """Return the load of one history."""
-    del callers
-    return PurgatoryLoad()
+    return PurgatoryLoad(callers)

@@ -1,12 +1,12 @@
-"""Callers that add, cancel one another's tasks, add again, and ask for the size."""
+"""The reference's timer under the work that every timer is given."""
 
-import random
-from itertools import count
+from functools import partial
 
 from wheelproof import sync
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.base.calls import AdvanceClock, Advanced
+from wheelproof_spec.base.calls import AdvanceClock, Advanced, Close
+from wheelproof_spec.base.component import Config
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,
@@ -16,12 +16,12 @@ from wheelproof_spec.components.timer.component import (
     TimerConfig,
     WaitingTasks,
 )
+from wheelproof_spec.components.timer.recording.work import work
 from wheelproof_spec.history.recording.callers import Callers
-from wheelproof_spec.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
+from wheelproof_spec.history.recording.load import wait_until_quiet
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.work import Make, do_work
 
-_TICK_MS = 1
-_WHEEL_SIZE = 20
 _ADVANCE_MS = Millis(10)
 
 
@@ -41,26 +41,32 @@ class _Task(TimerTask):
 class TimerLoad:
     """A SystemTimer with one thread that advances it."""
 
-    def __init__(self) -> None:
-        self._timer = SystemTimer("load", tick_ms=_TICK_MS, wheel_size=_WHEEL_SIZE)
-        self._names = count()
-        self._recent: list[_Task | None] = [None] * RECENT
+    def __init__(self, callers: Callers) -> None:
+        self._work = work(callers)
+        assert isinstance(self._work.config, TimerConfig)
+        wheel = self._work.config
+        self._timer = SystemTimer("load", tick_ms=wheel.tick_ms, wheel_size=wheel.wheel_size)
+        self._tasks: dict[str, _Task] = {}
         self._finished = False
+        self._closed = False
 
     @property
-    def config(self) -> TimerConfig:
+    def config(self) -> Config:
         """The settings of the timer."""
-        return TimerConfig(
-            tick_ms=_TICK_MS, wheel_size=_WHEEL_SIZE, runs="later", lateness_ms=LATENESS_MS
-        )
+        return self._work.config
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
-        """Use the timer until every task has run or is cancelled."""
+        """Use the timer until every task has run or is cancelled, or it is closed."""
+        for step in self._work.steps:
+            if isinstance(step, Make) and isinstance(step.call, Add):
+                name = step.call.task
+                # Made first: other callers may cancel it, or add it again, during the add.
+                self._tasks[name] = _Task(name, step.call.delay_ms, recorder)
         reaper = sync.thread(lambda: self._reap(recorder), "reaper")
         reaper.start()
         try:
-            callers.act(lambda dice, _: self._act(recorder, dice))
-            wait_until_quiet(lambda: self._timer.size() == 0)
+            do_work(self._work, callers, partial(self._make, recorder))
+            wait_until_quiet(lambda: self._closed or self._timer.size() == 0)
         finally:
             self._finished = True
             reaper.join()
@@ -68,39 +74,27 @@ class TimerLoad:
 
     def _reap(self, recorder: LoadRecorder) -> None:
         timer, asked = self._timer, AdvanceClock(timeout_ms=_ADVANCE_MS)
-        while not self._finished:
-            recorder.call(asked, lambda: Advanced(expired=timer.advance_clock(_ADVANCE_MS)))
+        is_open = True
+        while is_open and not self._finished:
+            is_open = recorder.call(
+                asked, lambda: Advanced(expired=timer.advance_clock(_ADVANCE_MS))
+            )
 
-    def _act(self, recorder: LoadRecorder, dice: random.Random) -> None:
-        choice, known = dice.randrange(100), dice.choice(self._recent)
-        if choice < 5:
-            recorder.call(Size(), lambda: WaitingTasks(size=self._timer.size()))
-        elif choice < 30 and known is not None:
-            recorder.call(Cancel(task=known.name), lambda: Cancelled(cancelled=known.cancel()))
-        elif choice < 35 and known is not None:
-            self._add(recorder, known)
-        else:
-            task = _Task(f"t{next(self._names)}", _delay_ms(dice), recorder)
-            # Published first: other callers may cancel it, or add it again, during the add.
-            self._recent[dice.randrange(RECENT)] = task
-            self._add(recorder, task)
-
-    def _add(self, recorder: LoadRecorder, task: _Task) -> None:
-        asked = Add(task=task.name, delay_ms=task.delay_ms)
-        recorder.do(asked, lambda: self._timer.add(task))
-
-
-def _delay_ms(dice: random.Random) -> int:
-    """Return a delay: about half are in the lowest wheel, the others 0 or on the next two."""
-    choice = dice.randrange(100)
-    if choice < 5:
-        return 0
-    if choice < 55:
-        return dice.randrange(1, 20)
-    return dice.randrange(20, 200) if choice < 90 else dice.randrange(200, 600)
+    def _make(self, recorder: LoadRecorder, step: Make) -> None:
+        call, timer = step.call, self._timer
+        match call:
+            case Add(task=name):
+                recorder.do(call, lambda: timer.add(self._tasks[name]))
+            case Cancel(task=name):
+                recorder.call(call, lambda: Cancelled(cancelled=self._tasks[name].cancel()))
+            case Size():
+                recorder.call(call, lambda: WaitingTasks(size=timer.size()))
+            case _:
+                assert isinstance(call, Close)
+                recorder.do(call, timer.close)
+                self._closed = True
 
 
 def load(callers: Callers) -> TimerLoad:
     """Return the load of one history."""
-    del callers
-    return TimerLoad()
+    return TimerLoad(callers)
