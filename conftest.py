@@ -88,6 +88,12 @@ def kafka_purgatories() -> str:
 
 
 @pytest.fixture(scope="session")
+def kafka_producer() -> str:
+    """Return the program that builds the recorder of Kafka's producer; build it if needed."""
+    return _java_adapter("kafka-producer")
+
+
+@pytest.fixture(scope="session")
 def netty() -> str:
     """Return the program that starts the adapter of Netty; build it if needed."""
     return _java_adapter("netty")

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.Writer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -29,6 +28,11 @@ public final class Recorder {
         Map<String, ?> perform() throws Exception;
     }
 
+    /** How many lines there are, or will be in a moment. */
+    public long size() {
+        return nextIndex.get();
+    }
+
     private record Line(
             long index, String type, String f, Map<String, ?> value, long timeNs, String error) {}
 
@@ -46,20 +50,41 @@ public final class Recorder {
 
     /** Performs a call between its two lines; tells whether it was served, and not refused. */
     public boolean call(String f, Map<String, ?> asked, Call call) throws Exception {
-        write("invoke", f, asked, null);
+        begins(f, asked);
         Map<String, ?> answer;
         try {
             answer = call.perform();
         } catch (Exception error) {
             String refusal = refusals.apply(error);
-            write(refusal == null ? "info" : "fail", f, Map.of(), refusal);
             if (refusal == null) {
+                isLost(f);
                 throw error;
             }
+            isRefused(f, refusal);
             return false;
         }
-        write("ok", f, answer, null);
+        ends(f, answer);
         return true;
+    }
+
+    /** Writes down that this thread begins a call; it then tells how that has ended. */
+    public void begins(String f, Map<String, ?> asked) {
+        write("invoke", f, asked, null);
+    }
+
+    /** Writes down that the call of this thread has returned. */
+    public void ends(String f, Map<String, ?> answer) {
+        write("ok", f, answer, null);
+    }
+
+    /** Writes down that the call of this thread was refused, without an effect. */
+    public void isRefused(String f, String why) {
+        write("fail", f, Map.of(), why);
+    }
+
+    /** Writes down that the call of this thread has an end that says nothing. */
+    public void isLost(String f) {
+        write("info", f, Map.of(), null);
     }
 
     /** Writes down that a callback begins, which nobody called. */
@@ -76,6 +101,16 @@ public final class Recorder {
 
     /** Writes the lines behind a header, and the end; every thread has ended, or rests. */
     public long writeTo(Writer out, String history, Map<String, ?> header) throws IOException {
+        return writeTo(out, history, header, true);
+    }
+
+    /**
+     * Writes the lines behind a header, and the end, if all is quiet; without it nothing passes.
+     *
+     * <p>If it is not, threads may go on. A line is then left out if one before it is still missing.
+     */
+    public long writeTo(Writer out, String history, Map<String, ?> header, boolean quiet)
+            throws IOException {
         out.write(JSON.writeValueAsString(header) + "\n");
         record Placed(String process, Line line) {}
         List<Placed> placed = new ArrayList<>();
@@ -83,16 +118,23 @@ public final class Recorder {
             process.lines.forEach(line -> placed.add(new Placed(process.name, line)));
         }
         placed.sort(Comparator.comparingLong(one -> one.line.index));
+        long written = 0;
         for (Placed one : placed) {
+            if (one.line.index != written) {
+                break;
+            }
             out.write(format(history, one.process, one.line) + "\n");
+            written++;
         }
-        out.write(JSON.writeValueAsString(fields(
-                "kind", "end", "history", history, "ops", placed.size(), "quiet", true)) + "\n");
-        return placed.size();
+        if (quiet) {
+            out.write(JSON.writeValueAsString(fields(
+                    "kind", "end", "history", history, "ops", written, "quiet", true)) + "\n");
+        }
+        return written;
     }
 
     /** Returns these names and values, in this order. */
-    static Map<String, Object> fields(Object... namesAndValues) {
+    public static Map<String, Object> fields(Object... namesAndValues) {
         Map<String, Object> fields = new LinkedHashMap<>();
         for (int i = 0; i < namesAndValues.length; i += 2) {
             fields.put((String) namesAndValues[i], namesAndValues[i + 1]);
@@ -111,7 +153,7 @@ public final class Recorder {
         Thread thread = Thread.currentThread();
         // Names of threads need not differ.
         String name = thread.getName() + "-" + thread.getId();
-        Process process = new Process(name, new ArrayDeque<>());
+        Process process = new Process(name, new ConcurrentLinkedQueue<>());
         processes.add(process);
         return process.lines;
     }
