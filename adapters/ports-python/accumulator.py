@@ -179,7 +179,11 @@ def main() -> None:
     """Answer requests until `bye`."""
     logging.disable()
     who = {"impl": "kafka-python RecordAccumulator", "version": version("kafka-python")}
-    able = {"components": ["accumulator"], "capabilities": ["virtual_time", "close"]}
+    calls = ["ready", "max_size", "expire", "reenqueue", "close"]
+    able = {
+        "components": ["accumulator"],
+        "capabilities": ["virtual_time", "many_batches", *calls],
+    }
     serve({**who, **able, "profiles": {"accumulator": "kafka"}}, Accumulator, perform)
 
 

@@ -10,6 +10,7 @@ from wheelproof_spec.base.component import AnyDefinition, Capability, Request
 from wheelproof_spec.base.port import BrokenDownError, RefusedError, first_violation, outcome_of
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan
+from wheelproof_spec.components.accumulator.component import AccumulatorCapability
 from wheelproof_spec.components.registry import served_components, suites
 from wheelproof_spec.drive.drawn_cases import fuzz
 from wheelproof_spec.drive.named_cases import lacking
@@ -21,6 +22,9 @@ _OPTIONAL = [
     pytest.param(suite, capability, id=f"{name}-{capability}")
     for name, suite in suites().items()
     for capability in suite.definition.optional or ()
+    # Without `ready` a drain leaves what lingers, and the reference's does not:
+    # test_accumulator_capabilities.py has one that does.
+    if capability is not AccumulatorCapability.READY
 ]
 
 

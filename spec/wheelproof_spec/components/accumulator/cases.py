@@ -6,7 +6,16 @@ from functools import partial
 from wheelproof_spec.base.calls import Close, Interrupt, Reset
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import CaseSpace, Suite, any_suite
-from wheelproof_spec.components.accumulator.calls import Abort, Append, Flush, Split
+from wheelproof_spec.components.accumulator.calls import (
+    Abort,
+    Append,
+    Drain,
+    Expire,
+    Flush,
+    Ready,
+    Reenqueue,
+    Split,
+)
 from wheelproof_spec.components.accumulator.component import (
     DEFINITION,
     AccumulatorCall,
@@ -32,8 +41,17 @@ def _asks_for(calls: Sequence[AccumulatorCall]) -> Iterator[str]:
                     yield AccumulatorCapability.MEMORY
                 if config.batch_size < upper_bound(size) and size <= config.total_memory:
                     yield AccumulatorCapability.KAFKA_SIZES
+            case Drain(max_size=max_size) if max_size < most:
+                yield AccumulatorCapability.MAX_SIZE
             case Split():
+                yield AccumulatorCapability.SPLIT
                 yield AccumulatorCapability.KAFKA_SIZES
+            case Ready():
+                yield AccumulatorCapability.READY
+            case Expire():
+                yield AccumulatorCapability.EXPIRE
+            case Reenqueue():
+                yield AccumulatorCapability.REENQUEUE
             case Flush():
                 yield AccumulatorCapability.FLUSH
             case Interrupt():
@@ -52,7 +70,14 @@ def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[AccumulatorCall], Batc
             map(tally.skips, (AccumulatorLimit.MEMORY_FAULTS, AccumulatorCapability.FAULTS))
         ),
         splits=not any(
-            map(tally.skips, (AccumulatorLimit.SPLIT, AccumulatorCapability.KAFKA_SIZES))
+            map(
+                tally.skips,
+                (
+                    AccumulatorLimit.SPLIT,
+                    AccumulatorCapability.SPLIT,
+                    AccumulatorCapability.KAFKA_SIZES,
+                ),
+            )
         ),
         growing_backoff=not tally.skips(AccumulatorLimit.GROWING_BACKOFF),
         interruption=not tally.skips(AccumulatorCapability.INTERRUPTION),
@@ -61,6 +86,10 @@ def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[AccumulatorCall], Batc
         memory=not tally.skips(AccumulatorCapability.MEMORY),
         exact_time=not tally.skips(AccumulatorCapability.EXACT_TIME),
         kafka_sizes=not tally.skips(AccumulatorCapability.KAFKA_SIZES),
+        asks_ready=not tally.skips(AccumulatorCapability.READY),
+        bounds_drains=not tally.skips(AccumulatorCapability.MAX_SIZE),
+        expires=not tally.skips(AccumulatorCapability.EXPIRE),
+        retries=not tally.skips(AccumulatorCapability.REENQUEUE),
     )
     judge = BatchLedger(profile, tally)
     cases = AccumulatorCases(domain, judge)

@@ -385,6 +385,12 @@ class AccumulatorCapability(Capability):
     EXACT_TIME = "exact_time", "what is due at a millisecond has happened when the clock shows it"
     MEMORY = "memory", "records take the memory of a pool, and wait for it"
     KAFKA_SIZES = "kafka_sizes", "records and batches have the sizes that Kafka reckons with"
+    READY = "ready", "it can be asked which nodes are ready; a drain leaves nothing to linger"
+    MAX_SIZE = "max_size", "a drain keeps to a size"
+    EXPIRE = "expire", "what is later than the delivery timeout can be ended"
+    REENQUEUE = "reenqueue", "a batch can be tried again"
+    SPLIT = "split", "a batch that is too large can be split"
+    MANY_BATCHES = "many_batches", "an append need not wait until a full batch is drained"
 
 
 _EVENTS = ("called_back", "appended", "refused", "flushed")

@@ -72,6 +72,8 @@ class AccumulatorDomain:
     With `faults` memory sometimes fails, with `splits` batches are too large, and with
     `growing_backoff` the backoff doubles. Without `exact_time` no delivery timeout is 0. Without
     `memory` there is more than enough of it. Without `kafka_sizes` each record fits in a batch.
+    The last four say which calls of the sender there are; a drain always has a size, which is more
+    than enough without `bounds_drains`.
     """
 
     faults: bool = True
@@ -83,6 +85,10 @@ class AccumulatorDomain:
     kafka_sizes: bool = True
     memory: bool = True
     exact_time: bool = True
+    asks_ready: bool = True
+    bounds_drains: bool = True
+    expires: bool = True
+    retries: bool = True
 
     def sizes(self, batch_size: int) -> tuple[int, ...]:
         """Return the sizes of records, some just below and above a longer length field."""
@@ -90,6 +96,21 @@ class AccumulatorDomain:
         if not self.kafka_sizes:
             return small
         return (*small, 63, 64, 200) if batch_size < _LARGER[-1] else (*small, 8_184, 8_191, 8_192)
+
+    @property
+    def most_drained(self) -> tuple[int, ...]:
+        """The sizes of a drain that do not depend on what is queued."""
+        return _MOST_DRAINED if self.bounds_drains else (_LARGE,)
+
+    @property
+    def below_both(self) -> tuple[int, ...]:
+        """By how many bytes the first two heads exceed other sizes of a drain."""
+        return _BELOW_BOTH if self.bounds_drains else ()
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The responses to a batch."""
+        return _ANSWERS if self.retries else _ANSWERS[:-1]
 
     @property
     def least_batch_size(self) -> int:
@@ -115,11 +136,19 @@ class AccumulatorCases(CaseSpace[AccumulatorCall]):
                 len(_CALLBACKS),
             ),
             "ready": (len(_FIRST), len(_SECOND), len(_LAST)),
-            "drain": (len(_NODES), _DRAINED, len(_MOST_DRAINED) + len(_BELOW_BOTH)),
-            "respond": (_MANY, len(_ANSWERS)),
+            "drain": (
+                len(_NODES),
+                _DRAINED,
+                len(domain.most_drained) + len(domain.below_both),
+            ),
+            "respond": (_MANY, len(domain.answers)),
             "expire": (),
             "advance": (len(_JUMPS_MS),),
         }
+        if not domain.asks_ready:
+            del kinds["ready"]
+        if not domain.expires:
+            del kinds["expire"]
         if domain.splits:
             kinds["split"] = (_MANY, len(_SPLITS))
         if domain.flushes:
@@ -172,6 +201,7 @@ class _Walk:
     def __init__(
         self, config: AccumulatorConfig, domain: AccumulatorDomain, judge: BatchLedger
     ) -> None:
+        self._domain = domain
         self._sizes = domain.sizes(config.batch_size)
         self._judge = judge
         self._now_ms = config.start_ms
@@ -220,11 +250,15 @@ class _Walk:
         queues = self._judge.queues
         while queues.unfinished():
             yield from map(self._store, tuple(queues.in_flight))
+            if not self._domain.asks_ready:
+                # A callback may have appended what a drain leaves to linger.
+                yield self._advance(_LONG_MS)
             for node, partition in ((0, 0), (1, 1), (0, 2)):
                 yield Drain(node=node, partitions=(partition,), max_size=_LARGE)
             yield None
             queues = self._judge.queues
-        yield Ready(leaders={0: 0, 1: 1, 2: 0})
+        if self._domain.asks_ready:
+            yield Ready(leaders={0: 0, 1: 1, 2: 0})
 
     def _react(self, step: DrawnStep) -> Iterator[AccumulatorCall]:
         """Yield the calls that depend on the answers so far."""
@@ -234,13 +268,14 @@ class _Walk:
             case "drain", (node, drained, most):
                 partitions = ((node,), (node, PARTITIONS[-1]), PARTITIONS)[drained]
                 both = sum(queues.head_sizes(partitions)[:2])
-                sizes = (*_MOST_DRAINED, *(max(0, both - below) for below in _BELOW_BOTH))
+                below_both = (max(0, both - below) for below in self._domain.below_both)
+                sizes = (*self._domain.most_drained, *below_both)
                 yield Drain(node=node, partitions=partitions, max_size=sizes[most])
             case "respond", (number, answer) if in_flight:
                 batch = sorted(in_flight)[number % len(in_flight)]
-                if _ANSWERS[answer] == "again" and not in_flight[batch].ended:
+                if self._domain.answers[answer] == "again" and not in_flight[batch].ended:
                     yield Reenqueue(batch=batch)
-                elif _ANSWERS[answer] == "failed":
+                elif self._domain.answers[answer] == "failed":
                     yield Respond(batch=batch)
                 else:
                     yield self._store(batch)

@@ -6,9 +6,15 @@ Kafka's sizes; what holds at the exact millisecond of a deadline, if its time is
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Self
 
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.accumulator.calls import NEVER_MS, Append, Partition
-from wheelproof_spec.components.accumulator.component import AccumulatorConfig
+from wheelproof_spec.components.accumulator.component import (
+    AccumulatorCapability,
+    AccumulatorConfig,
+)
 from wheelproof_spec.components.accumulator.oracle.sizes import (
     EMPTY_BATCH,
     record_size,
@@ -101,6 +107,22 @@ class Rules:
     """Whether the sizes of batches are computed as in Kafka."""
     leave_open: Callable[[], object] | None = None
     """Called if an event is due at this exact millisecond but need not have happened yet."""
+    drains_what_is_ready: bool = False
+    """Whether a drain itself leaves what lingers, since nobody asks what is ready."""
+    leave_waiting: Callable[[], object] | None = None
+    """Called if an append may wait until the full batch of its partition is drained."""
+
+    @classmethod
+    def of(cls, config: AccumulatorConfig, tally: Tally) -> Self:
+        """Return the rules for an implementation without the capabilities that `tally` skips."""
+        time, many = AccumulatorCapability.EXACT_TIME, AccumulatorCapability.MANY_BATCHES
+        return cls(
+            config=config,
+            measured=not tally.skips(AccumulatorCapability.KAFKA_SIZES),
+            leave_open=partial(tally.tests, time) if tally.skips(time) else None,
+            drains_what_is_ready=tally.skips(AccumulatorCapability.READY),
+            leave_waiting=partial(tally.tests, many) if tally.skips(many) else None,
+        )
 
     def memory_for(self, size: int) -> int:
         """Return the bytes that an append of this size requests from the pool for a new batch."""

@@ -6,7 +6,6 @@ appended, drained and called back (standard 4). TLA+: RecordAccumulator.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.codec.vocabulary import Absent
@@ -129,10 +128,8 @@ class BatchLedger:
                 return unexpected_refusal(AccumulatorClause.KEEPS_TO_ITS_DOMAIN, call, refusal)
 
     def _reset(self, config: AccumulatorConfig) -> None:
-        skips = self._tally.skips
-        leave_open = partial(self._tests, _TIME) if skips(_TIME) else None
-        self.queues = Queues(Rules(config, not skips(_SIZES), leave_open))
-        self._slack_ms = int(skips(_TIME))
+        self.queues = Queues(Rules.of(config, self._tally))
+        self._slack_ms = int(self._tally.skips(_TIME))
         self._next_expiry_ms = NEVER_MS
         self.closed = False
         self._pending: dict[str, PendingAppend] = {}
@@ -157,8 +154,7 @@ class BatchLedger:
                     self._again[call.record] = call
                 self._append(call)
             case Ready():
-                hurried = self.closed or bool(self._flushes) or bool(self._pending)
-                outlook = queues.ready(call.led(), hurried=hurried)
+                outlook = queues.ready(call.led(), hurried=self._is_hurried())
                 return judge_ready(seen, outlook, self._tests, self._wrong, self._slack_ms)
             case Drain():
                 return self._judge_drain(call, seen)
@@ -216,7 +212,7 @@ class BatchLedger:
         clause = AccumulatorClause.DRAINS_THE_HEADS
         self._tests(clause)
         self._drained += [batch.batch for batch in seen.batches]
-        wrong = self.queues.drain(call, seen.batches)
+        wrong = self.queues.drain(call, seen.batches, hurried=self._is_hurried())
         if wrong is not None:
             expected = "the heads of the queues that are neither muted nor backing off"
             return self._wrong(clause, expected, wrong)
@@ -228,6 +224,9 @@ class BatchLedger:
         expected = f"partition {forgotten} has its turn among {list(call.partitions)}"
         taken = [batch.partition for batch in seen.batches]
         return self._wrong(clause, expected, f"batches of {taken} once more")
+
+    def _is_hurried(self) -> bool:
+        return self.closed or bool(self._flushes) or bool(self._pending)
 
     def _judge_split(self, call: Split, children: int) -> Violation | None:
         if len(self.queues.in_flight[call.batch].records) == 1:
@@ -363,20 +362,21 @@ class BatchLedger:
             self._tests(clause)
             if not (flush.awaited or flush.companions) or name in self._interrupted:
                 yield self._wrong(clause, f"{name!r} has ended", "it waits")
+        # Where nobody waits for memory, each append waits for its own partition.
+        each = self._tally.skips(AccumulatorCapability.MEMORY)
         for number, (record, pending) in enumerate(self._pending.items()):
-            if number == 0:
-                yield from self._first_waits_in_vain(pending.call)
+            if number == 0 or each:
+                yield from self._append_waits_in_vain(pending.call)
             clause = AccumulatorClause.APPEND_ENDS_FOR_A_REASON
             self._tests(clause)
             if pending.latest_ms <= self.queues.now_ms or record in self._interrupted:
                 yield self._wrong(clause, f"{record!r} has ended", "it waits")
 
-    def _first_waits_in_vain(self, call: Append) -> Iterator[Violation]:
+    def _append_waits_in_vain(self, call: Append) -> Iterator[Violation]:
         clause = AccumulatorClause.NO_APPEND_WAITS_IN_VAIN
         self._tests(clause)
-        needed, free = self.queues.rules.memory_for(call.size), self.queues.free_memory()
-        if self.closed or needed <= free:
-            reason = f"closed: {self.closed}; {needed} bytes of {free}"
+        reason = self.queues.why_not_wait(call, closed=self.closed)
+        if reason is not None:
             yield self._wrong(clause, f"{call.record!r} does not wait ({reason})", "it waits")
 
     def _wrong(self, clause: AccumulatorClause, expected: str, observed: str) -> Violation:

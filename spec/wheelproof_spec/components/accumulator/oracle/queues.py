@@ -51,6 +51,17 @@ class Queues:
         if queue:
             queue[-1].closed = True
 
+    def why_not_wait(self, call: Append, *, closed: bool) -> str | None:
+        """Return why an append has nothing to wait for; None: it may wait (standard 3.9)."""
+        behind = bool(self._queues.get(call.partition)) and not self.has_room(call)
+        if self.rules.leave_waiting is not None and behind:
+            self.rules.leave_waiting()
+            self.close_last(call.partition)
+            return None
+        needed, free = self.rules.memory_for(call.size), self.free_memory()
+        in_vain = closed or needed <= free
+        return f"closed: {closed}; {needed} bytes of {free}" if in_vain else None
+
     def begin_batch(self, call: Append) -> None:
         """Add a new batch for a record."""
         self.close_last(call.partition)
@@ -94,8 +105,11 @@ class Queues:
                 outlook.waits.append((leader, self.rules.time_left_ms(head, self.now_ms)))
         return outlook
 
-    def drain(self, call: Drain, seen: tuple[DrainedBatch, ...]) -> str | None:
-        """Take the drained batches; return what is wrong with them in words, or None."""
+    def drain(self, call: Drain, seen: tuple[DrainedBatch, ...], *, hurried: bool) -> str | None:
+        """Take the drained batches; return what is wrong with them in words, or None.
+
+        `hurried` says whether a batch need not linger (standard 4.2).
+        """
         taken: set[Partition] = set()
         least = most = 0
         for drained in seen:
@@ -107,6 +121,7 @@ class Queues:
                 or partition in taken
                 or tuple(head.records) != drained.records
                 or drained.batch in self.in_flight
+                or self._lingers(partition, hurried=hurried)
             ):
                 wrong = f"{drained.batch} has {list(drained.records)}"
                 return f"{wrong}, which are no head of a queue of {list(call.partitions)}"
@@ -252,7 +267,14 @@ class Queues:
         """Return the head of a queue, if it is surely neither muted nor backing off."""
         head = self._head(partition)
         sure = head is not None and self.rules.is_backing_off(head, self.now_ms) is False
+        if self.rules.drains_what_is_ready:
+            sure = self._is_sendable(partition, hurried=False) is True
         return head if sure else None
+
+    def _lingers(self, partition: Partition, *, hurried: bool) -> bool:
+        """Tell whether a drain that leaves what lingers has to leave the head of a queue."""
+        rules = self.rules
+        return rules.drains_what_is_ready and self._is_sendable(partition, hurried=hurried) is False
 
     def _may_stop(self, partition: Partition, room: int) -> bool:
         """Tell whether a drain with `room` bytes left may stop at this partition.

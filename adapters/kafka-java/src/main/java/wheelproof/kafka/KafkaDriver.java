@@ -21,6 +21,12 @@ final class KafkaDriver {
                     "any_size",
                     "kafka_sizes",
                     "memory",
+                    "ready",
+                    "max_size",
+                    "expire",
+                    "reenqueue",
+                    "split",
+                    "many_batches",
                     "cancel_for_key");
 
     private KafkaDriver() {}
