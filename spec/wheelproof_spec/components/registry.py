@@ -65,11 +65,8 @@ def recorded(component: str) -> RecordedComponent:
 
 
 def orders_of(component: str) -> Orders | None:
-    """Return the search for an order of small histories of a component, or None.
-
-    A component whose judges share one model has it in its `RECORDED`, any other in `orders`.
-    """
-    return recorded(component).search or cast(Orders | None, _part(component, "orders", "ORDERS"))
+    """Return the search for an order of small histories of a component, or None."""
+    return recorded(component).search
 
 
 def view_of(component: str) -> "Callable[[str], CaseView] | None":

@@ -39,7 +39,7 @@ from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.oracle import PurgatoryOracle
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.components.replication.cases import REPLICATION
-from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
+from wheelproof_spec.components.replication.oracle import ReplicationLedger
 from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
 from wheelproof_spec.components.timer.cases import TIMER
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort

@@ -90,7 +90,8 @@ def _effects(here: _Books, askers: Askers) -> Iterator[tuple[str, _Books]]:
         if there.end(call, PoolOutcome.BUFFER) is None:
             yield "LendToTheFirst", there
         there = here.fork()
-        if there.end(call, PoolOutcome.EXHAUSTED) is None:
+        reason = PoolOutcome.CLOSED if pool.closed else PoolOutcome.EXHAUSTED
+        if there.end(call, reason) is None:
             yield "Leave", there
     for call in pool.lent:
         there = here.fork()

@@ -1,20 +1,21 @@
 """The sequential specification of a buffer pool: a ledger and a queue, and effects with guards.
 
-`LedgerPool` says what the operations of a pool mean, one effect after the other. Each effect is a
-method; where an outcome may be wrong, a guard names the clause that it breaks. FifoAllocator.tla
-has the same effects: LendAtOnce is `ask` and `lend`, Enqueue is `ask` and `enqueue`, LendToTheFirst
-is `lend`, Leave is `leave`, GiveBack is `give_back`, and Close is `close`.
+`LedgerPool` is the one place that says what the operations of a pool mean. Each effect is a method;
+where an outcome may be wrong, a guard names the clause that it breaks. FifoAllocator.tla has the
+same effects: LendAtOnce is `ask` and `lend`, Enqueue is `ask` and `enqueue`, LendToTheFirst is
+`lend`, Leave is `leave`, GiveBack is `give_back`, and Close is `close`. It has two uses:
 
-`oracle` judges driven cases by it. It makes all effects of a call before the next call, in the
-order that the observation shows. Then no thread can continue, and whoever waits needs a reason. A
-recorded history does not show when a call takes effect: `history.states` has its steps.
+- `oracle` judges driven cases. It makes all effects of a call before the next call, in the order
+  that the observation shows. Then no thread can continue, and whoever waits needs a reason.
+- `history.search` looks for an order of the effects of calls that overlap: there the effects of the
+  calls take turns. Between `reserve` and `lend` others see that the memory is gone.
 
 The ledger has no free list, and no memory that a waiting thread has gathered: all memory that is
 not lent is available to the first call in the queue.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Mapping
+from typing import NamedTuple, Self
 
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -27,6 +28,13 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolFault,
     PoolOutcome,
 )
+
+_LONGEST_MS = 2**62 - 1
+
+
+def can_ever_lend(total: int, size: int, limit_ms: int) -> bool:
+    """Tell whether a pool of `total` bytes may lend `size` bytes within a limit (3.1, 6.1)."""
+    return 0 <= size <= total and limit_ms <= _LONGEST_MS
 
 
 class Request(NamedTuple):
@@ -42,10 +50,30 @@ class Request(NamedTuple):
     """Whether it is in the queue for certain; before that it is a newcomer."""
 
 
+class Lent(NamedTuple):
+    """A buffer that is on loan: its size in bytes, and who has it, if that is known."""
+
+    size: int
+    borrower: str = ""
+
+
 class LedgerPool:
     """A pool on which every effect is instantaneous. The clock moves only by `move_clock`."""
 
-    __slots__ = ("_barging", "_closed", "_config", "_lent", "_now_ms", "_requests", "_tally")
+    # The search for an order makes many copies, and slots make these quick.
+    __slots__ = (
+        "_barging",
+        "_closed",
+        "_config",
+        "_left",
+        "_lent",
+        "_nameless",
+        "_now_ms",
+        "_requests",
+        "_reserved",
+        "_returned",
+        "_tally",
+    )
 
     def __init__(self, config: PoolConfig, profile: str, tally: Tally | None = None) -> None:
         """Make a pool of which nothing is lent, with the contract `profile`.
@@ -57,15 +85,53 @@ class LedgerPool:
         self._tally = tally or Tally()
         self._now_ms = config.start_ms
         self._closed = False
+        self._left = config.total_memory
         self._requests: dict[CallId, Request] = {}
-        """The allocations that have not ended, the longest-waiting first."""
-        self._lent: dict[CallId, int] = {}
-        """The size of each buffer that is on loan, in bytes."""
+        """The allocations that want memory still, the longest-waiting first."""
+        self._lent: dict[str, Lent] = {}
+        # What follows is for histories, and it is replaced, and shared with copies.
+        self._reserved: Mapping[CallId, int] = {}
+        """The bytes of each allocation whose memory is its own, and that has not got it."""
+        self._nameless: tuple[int, ...] = ()
+        """The sizes of the loans of which nobody knows which buffer they are."""
+        self._returned: frozenset[str] = frozenset()
+
+    def copy(self, tally: Tally | None = None) -> Self:
+        """Return a pool in the same state; it counts in `tally`, by default in this one's."""
+        other = object.__new__(type(self))
+        other._config, other._barging = self._config, self._barging
+        other._tally = tally or self._tally
+        other._now_ms, other._closed, other._left = self._now_ms, self._closed, self._left
+        other._requests, other._lent = self._requests.copy(), self._lent.copy()
+        other._reserved, other._nameless = self._reserved, self._nameless
+        other._returned = self._returned
+        return other
+
+    def resume(
+        self, lent: Mapping[str, Lent], returned: Iterable[str], left: int, *, closed: bool
+    ) -> None:
+        """Go on from a moment at which no call was under way, and `left` bytes were not lent."""
+        self._lent, self._returned = dict(lent), frozenset(returned)
+        self._left, self._closed = left, closed
+
+    def key(self) -> Hashable:
+        """Return what two pools have in common if no effect can tell them apart."""
+        return (
+            self._now_ms,
+            self._closed,
+            tuple(self._requests.items()),
+            frozenset(self._reserved.items()),
+            frozenset(self._lent.items()),
+            self._nameless,
+            self._returned,
+        )
 
     def __str__(self) -> str:
-        lent = ", ".join(f"{buffer} of {size} bytes" for buffer, size in sorted(self._lent.items()))
+        lent = [f"{buffer} of {one.size} bytes" for buffer, one in sorted(self._lent.items())]
+        lent += [f"a buffer of {size} bytes" for size in self._nameless]
         sizes = ", ".join(str(request.size) for request in self._requests.values())
-        return f"[{lent or 'nothing'} lent; asked for: {sizes or 'nothing'}]"
+        closed = "closed; " if self._closed else ""
+        return f"[{closed}{', '.join(lent) or 'nothing'} lent; asked for: {sizes or 'nothing'}]"
 
     @property
     def now_ms(self) -> int:
@@ -74,13 +140,23 @@ class LedgerPool:
 
     @property
     def requests(self) -> Mapping[CallId, Request]:
-        """The allocations that have not ended, the longest-waiting first."""
+        """The allocations that want memory still, the longest-waiting first."""
         return self._requests
 
     @property
-    def lent(self) -> Mapping[CallId, int]:
-        """The size of each buffer that is on loan, in bytes."""
+    def lent(self) -> Mapping[str, Lent]:
+        """The buffers that are on loan, by name."""
         return self._lent
+
+    @property
+    def nameless(self) -> tuple[int, ...]:
+        """The sizes of the loans of which nobody knows which buffer they are."""
+        return self._nameless
+
+    @property
+    def returned(self) -> frozenset[str]:
+        """The buffers that were given back at some time."""
+        return self._returned
 
     @property
     def closed(self) -> bool:
@@ -88,12 +164,8 @@ class LedgerPool:
         return self._closed
 
     def left(self) -> int:
-        """Return how many bytes are not lent."""
-        return self._config.total_memory - sum(self._lent.values())
-
-    def in_domain(self, size: int) -> bool:
-        """Tell whether the pool can ever lend `size` bytes (standard 3.1)."""
-        return 0 <= size <= self._config.total_memory
+        """Return how many bytes are neither lent nor reserved."""
+        return self._left
 
     # Effects that are always right
 
@@ -115,18 +187,55 @@ class LedgerPool:
         """Close the pool."""
         self._closed = True
 
-    def give_back(self, buffer: CallId) -> bool:
-        """Take a buffer back, and tell whether it was on loan (standard 3.7)."""
-        return self._lent.pop(buffer, None) is not None
-
     def leave(self, call: CallId) -> None:
         """Let an allocation end without memory; `forbids_end` tells whether it may."""
-        del self._requests[call]
+        if self._requests.pop(call, None) is None:
+            self._left += self._unreserve(call)
+
+    def _unreserve(self, call: CallId) -> int:
+        """Forget what an allocation has reserved, and return how many bytes that is."""
+        size = self._reserved[call]
+        self._reserved = {other: left for other, left in self._reserved.items() if other != call}
+        return size
+
+    def lend_nameless(self, call: CallId) -> None:
+        """Lend what an allocation has reserved, though nobody knows which buffer it is."""
+        self._nameless = tuple(sorted((*self._nameless, self._unreserve(call))))
+
+    def name(self, size: int, buffer: str) -> None:
+        """Let a nameless loan of `size` bytes have been this buffer."""
+        left = list(self._nameless)
+        left.remove(size)
+        self._nameless = tuple(left)
+        self._lent[buffer] = Lent(size)
+
+    def give_back(self, buffer: str, size: int | None = None) -> bool:
+        """Take a buffer back, and tell whether that is right (standard 3.7).
+
+        It is if the buffer is on loan, and has `size` bytes, unless no size is told.
+        """
+        lent = self._lent.get(buffer)
+        if lent is None or size not in (None, lent.size):
+            return False
+        del self._lent[buffer]
+        self._left += lent.size
+        self._returned |= {buffer}
+        return True
+
+    def may_refuse(self, buffer: str, size: int | None = None, borrower: str = "") -> bool:
+        """Tell whether the return of a buffer may be refused (standard 3.7).
+
+        Somebody else may give back an old loan of a buffer that is lent again.
+        """
+        lent = self._lent.get(buffer)
+        if lent is None or size not in (None, lent.size):
+            return True
+        return lent.borrower != borrower and buffer in self._returned
 
     # Effects with guards
 
-    def lend(self, call: CallId, buffer: CallId) -> Violation | None:
-        """Lend `buffer` to an allocation; return the violation, if any (standard 3.2, 3.10)."""
+    def reserve(self, call: CallId) -> Violation | None:
+        """Make memory an allocation's own; return the violation, if any (standard 3.2, 3.10)."""
         size, tests = self._requests[call].size, self._tally.tests
         may_overtake = size == 0 or (self._barging and not self._requests[call].waits)
         if tests(PoolClause.LONGEST_WAITING_FIRST) and not may_overtake:
@@ -138,22 +247,42 @@ class LedgerPool:
                     f"{first!r} waits for {self._requests[first].size} bytes",
                 )
         tests(PoolClause.NO_MORE_THAN_TOTAL)
-        left = self.left()
-        if size > left:
+        if size > self._left:
             return PoolClause.NO_MORE_THAN_TOTAL.broken(
-                f"at most {left} bytes are lent to {call!r}",
+                f"at most {self._left} bytes are lent to {call!r}",
                 f"it got {size} bytes",
                 f"the rest of {self._config.total_memory} bytes is lent",
             )
         del self._requests[call]
-        self._lent[buffer] = size
+        self._reserved = {**self._reserved, call: size}
+        self._left -= size
+        return None
+
+    def lend(self, call: CallId, buffer: str, borrower: str = "") -> Violation | None:
+        """Lend `buffer` to an allocation, which reserves its memory now if it has not yet."""
+        wrong = None if call in self._reserved else self.reserve(call)
+        if wrong is not None:
+            return wrong
+        if buffer in self._lent:
+            return PoolClause.LENDS_ONCE.broken(
+                f"a buffer that is not lent, so not {buffer!r}", f"{buffer!r} was lent again"
+            )
+        self._lent[buffer] = Lent(self._unreserve(call), borrower)
         return None
 
     def enqueue(self, call: CallId) -> Violation | None:
         """Let a newcomer wait: there is too little, or somebody was there before it."""
-        in_vain = self._closed or self._need_not_wait(call)
+        need_not_wait = self._need_not_wait(call)
         self._requests[call] = self._requests[call]._replace(waits=True)
-        return self._waits_in_vain(call) if in_vain else None
+        if self._is_shut:
+            return self._waits_in_vain(call)
+        if need_not_wait and not self._tally.skips(PoolClause.NO_LOST_WAKE_UP):
+            return self._waits_in_vain(call)
+        return None
+
+    @property
+    def _is_shut(self) -> bool:
+        return self._closed and not self._tally.skips(PoolClause.CLOSE_RELEASES)
 
     def forbids_end(self, call: CallId, outcome: PoolOutcome) -> Violation | None:
         """Return why an allocation may not end like this, if so; it changes nothing.
@@ -169,7 +298,7 @@ class LedgerPool:
                 f"{call!r} ended: {outcome}",
                 f"{call!r} does not wait",
             )
-        if self._closed and outcome is PoolOutcome.BUFFER:
+        if self._is_shut and outcome is PoolOutcome.BUFFER:
             tests(PoolClause.CLOSE_RELEASES)
             return PoolClause.CLOSE_RELEASES.broken(
                 f"{call!r} gets no memory", f"{call!r} ended: {outcome}", "the pool is closed"
@@ -185,7 +314,7 @@ class LedgerPool:
         if outcome is PoolOutcome.EXHAUSTED and (wrong := self._need_not_be_exhausted(call)):
             return wrong
         if self._has_reason(request, outcome):
-            return None
+            return self._hides_the_close(call, request, outcome)
         return PoolClause.ENDS_FOR_A_REASON.broken(
             f"{call!r} does not end by {outcome}",
             f"{call!r} ended: {outcome}",
@@ -207,12 +336,34 @@ class LedgerPool:
         return PoolClause.NO_LOST_WAKE_UP.broken(
             f"{call!r} ends by {PoolOutcome.BUFFER}",
             observed,
-            f"nobody else waits, and {self.left()} bytes are not lent (standard 3.2)",
+            f"nobody else waits, and {self._left} bytes are not lent (standard 3.2)",
         )
 
+    def _hides_the_close(
+        self, call: CallId, request: Request, outcome: PoolOutcome
+    ) -> Violation | None:
+        """Return the violation if a call of a closed pool is told that its time is out (3.8)."""
+        may_come_before = request.waits and self._may_be_late(request)
+        if outcome is not PoolOutcome.EXHAUSTED or not self._is_shut or may_come_before:
+            return None
+        self._tally.tests(PoolClause.CLOSE_RELEASES)
+        return PoolClause.CLOSE_RELEASES.broken(
+            f"{call!r} ends by {PoolOutcome.CLOSED}",
+            f"{call!r} ended: {outcome}",
+            "the pool is closed, which comes before the time",
+        )
+
+    def _may_be_late(self, request: Request) -> bool:
+        """Tell whether the time of a request is out, and a coarse clock may not show it yet."""
+        return request.deadline_ms <= self._now_ms < request.latest_ms
+
     def _need_not_wait(self, call: CallId) -> bool:
-        """Tell whether nobody else has asked, and there is enough for `call`."""
-        return len(self._requests) == 1 and self._requests[call].size <= self.left()
+        """Tell whether nobody else has asked, and there is enough for `call`; 0 bytes never wait.
+
+        That is standard 3.1 and 3.2.
+        """
+        size = self._requests[call].size
+        return size == 0 or (len(self._requests) == 1 and size <= self._left)
 
     def _has_reason(self, request: Request, outcome: PoolOutcome) -> bool:
         match outcome:
@@ -236,10 +387,10 @@ class LedgerPool:
         if not self._requests:
             return None
         first, request = next(iter(self._requests.items()))
-        if self._closed or request.size <= self.left():
+        if self._is_shut or request.size <= self._left:
             return self._waits_in_vain(first)
         for call, request in self._requests.items():
-            if request.deadline_ms <= self._now_ms < request.latest_ms:
+            if self._may_be_late(request):
                 self._tally.tests(PoolCapability.EXACT_TIME)
             elif request.deadline_ms <= self._now_ms:
                 reason = f"its deadline was {request.deadline_ms} ms, and it is {self._now_ms} ms"
@@ -250,10 +401,10 @@ class LedgerPool:
         return None
 
     def _waits_in_vain(self, call: CallId) -> Violation:
-        if self._closed:
+        if self._is_shut:
             return _still_waits(PoolClause.CLOSE_RELEASES, call, "the pool is closed")
         size = self._requests[call].size
-        reason = f"it waits for {size} bytes, and {self.left()} are not lent"
+        reason = f"it waits for {size} bytes, and {self._left} are not lent"
         return _still_waits(PoolClause.NO_LOST_WAKE_UP, call, reason)
 
     def judge_queued(self, queued: int | None) -> Violation | None:
@@ -272,9 +423,10 @@ class LedgerPool:
         """Judge how much is said to be available, and how much of it to be no buffer, in bytes."""
         if available is None or not self._tally.tests(PoolClause.MEMORY_IS_CONSERVED):
             return None
-        # A thread that waits may have gathered less than it needs.
-        most = self.left()
-        gathered = sum(max(request.size - 1, 0) for request in self._requests.values())
+        # The first of the line, and nobody else, may have gathered less than it needs (3.3).
+        most = self._left
+        first = next(iter(self._requests.values()), None)
+        gathered = 0 if first is None else max(first.size - 1, 0)
         least = max(most - gathered, 0)
         pooled = 0 if unallocated is None else available - unallocated
         whole = pooled >= 0 and pooled % self._config.poolable_size == 0
@@ -283,7 +435,7 @@ class LedgerPool:
         return PoolClause.MEMORY_IS_CONSERVED.broken(
             f"{least} to {most} bytes available, in the free list whole buffers",
             f"{available} available, {unallocated} of them not in the free list",
-            f"of {self._config.total_memory} bytes {sum(self._lent.values())} are lent",
+            f"of {self._config.total_memory} bytes {self._config.total_memory - most} are lent",
         )
 
 

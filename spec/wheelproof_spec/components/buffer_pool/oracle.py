@@ -29,7 +29,12 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolObservation,
     PoolOutcome,
 )
-from wheelproof_spec.components.buffer_pool.model import LedgerPool, Request
+from wheelproof_spec.components.buffer_pool.model import (
+    LedgerPool,
+    Lent,
+    Request,
+    can_ever_lend,
+)
 
 _CLOSE_TO_NOTHING = PoolConfig(total_memory=0, poolable_size=1)
 _NS_OF_MS = 1_000_000
@@ -52,7 +57,7 @@ class PoolOracle:
 
     def in_domain(self, size: int) -> bool:
         """Tell whether a pool can ever lend `size` bytes (standard 3.1)."""
-        return self._pool.in_domain(size)
+        return can_ever_lend(self._total, size, limit_ms=0)
 
     def waiting(self) -> tuple[CallId, ...]:
         """Return the allocations that wait, the longest-waiting first."""
@@ -66,7 +71,7 @@ class PoolOracle:
         """Return `call`, or None if its allocation is unknown or its buffer was never lent."""
         match call:
             case Deallocate(buffer=name):
-                again = name in self._given_back and not self._tally.skips(
+                again = name in self._pool.returned and not self._tally.skips(
                     PoolLimit.GIVEN_BACK_TWICE
                 )
                 return call if again or name in self._pool.lent else None
@@ -101,7 +106,7 @@ class PoolOracle:
         """Return the violation by the refusal of a call, if the call lies within the domain."""
         self._tally.tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
         match call:
-            case Allocate(size=size) if not self.in_domain(size):
+            case Allocate() if not self._can_ever_lend(call):
                 return None
             case Deallocate(buffer=name) if name not in self._pool.lent:
                 return None
@@ -110,8 +115,8 @@ class PoolOracle:
 
     def _reset(self, config: PoolConfig) -> None:
         self._pool = LedgerPool(config, self._profile, self._tally)
+        self._total = config.total_memory
         self._asked_for: set[CallId] = set()
-        self._given_back: set[CallId] = set()
         self._kept = _KeptBuffers(config)
         self._wait_times = _WaitTimes(int(self._tally.skips(PoolCapability.EXACT_TIME)))
 
@@ -119,7 +124,7 @@ class PoolOracle:
         """Make the effect of a call, or return why it should have been refused."""
         match call:
             case Allocate(buffer=name, size=size):
-                if not self.in_domain(size):
+                if not self._can_ever_lend(call):
                     return _not_refused(f"{size} bytes can never be lent")
                 self._asked_for.add(name)
                 self._pool.ask(name, self._request(call))
@@ -128,7 +133,6 @@ class PoolOracle:
             case Deallocate(buffer=name):
                 if not self._pool.give_back(name):
                     return _not_refused(f"the buffer of {name!r} is not on loan")
-                self._given_back.add(name)
             case Interrupt(name=name):
                 self._pool.interrupt(name)
             case Advance(to_ms=to_ms):
@@ -138,6 +142,9 @@ class PoolOracle:
             case Reset():
                 raise TypeError("a reset is no call of a pool")
         return None
+
+    def _can_ever_lend(self, call: Allocate) -> bool:
+        return can_ever_lend(self._total, call.size, call.max_time_to_block_ms)
 
     def _request(self, call: Allocate) -> Request:
         deadline_ms = self.now_ms + call.max_time_to_block_ms
@@ -225,7 +232,7 @@ class _KeptBuffers:
         self._told: tuple[int, int] | None = config.total_memory, config.total_memory
 
     def after(
-        self, call: PoolCall, lent: Mapping[CallId, int], *, somebody_waits: bool
+        self, call: PoolCall, lent: Mapping[str, Lent], *, somebody_waits: bool
     ) -> int | None:
         """Return how many bytes are no buffer after `call`; None if it alone does not decide it."""
         if self._told is None or somebody_waits:
@@ -233,7 +240,8 @@ class _KeptBuffers:
         available, unallocated = self._told
         match call:
             case Deallocate(buffer=name) if name in lent:
-                return unallocated + (0 if lent[name] == self.poolable_size else lent[name])
+                size = lent[name].size
+                return unallocated + (0 if size == self.poolable_size else size)
             case Allocate(size=size):
                 if size == self.poolable_size and available > unallocated:
                     return unallocated

@@ -5,7 +5,7 @@ from functools import partial
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import CaseSpace, Suite, any_suite
 from wheelproof_spec.components.replication.component import DEFINITION, ReplicationCall
-from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
+from wheelproof_spec.components.replication.oracle import ReplicationLedger
 from wheelproof_spec.drive.case_table import read_cases
 
 

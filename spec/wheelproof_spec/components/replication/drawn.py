@@ -27,7 +27,7 @@ from wheelproof_spec.components.replication.component import (
     StopReplica,
     TruncateAsFollower,
 )
-from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
+from wheelproof_spec.components.replication.oracle import ReplicationLedger
 from wheelproof_spec.drive.drawn_cases import draw_case
 
 PARTITIONS = ("a", "b", "c")

@@ -20,7 +20,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolOutcome,
 )
 from wheelproof_spec.components.buffer_pool.history.search import search
-from wheelproof_spec.components.buffer_pool.model import LedgerPool, Request
+from wheelproof_spec.components.buffer_pool.model import LedgerPool, Lent, Request
 
 _CONFIG = PoolConfig(total_memory=10, poolable_size=4)
 
@@ -37,7 +37,7 @@ def _lent(pool: LedgerPool, call: str, size: int) -> LedgerPool:
 
 def test_what_is_lent_comes_back_once() -> None:
     pool = _lent(_pool(), "a", 7)
-    assert (pool.left(), dict(pool.lent)) == (3, {"a": 7})
+    assert (pool.left(), dict(pool.lent)) == (3, {"a": Lent(7)})
     assert pool.give_back("a")
     assert not pool.give_back("a")
     assert (pool.left(), dict(pool.lent)) == (10, {})
@@ -75,8 +75,12 @@ def test_a_newcomer_waits_only_behind_others_or_for_what_is_not_there() -> None:
     assert pool.lend("b", "b") is None
     pool.ask("c", Request(1))
     assert pool.enqueue("c") is None
-    pool.ask("d", Request(0))
+    pool.ask("d", Request(2))
     assert pool.enqueue("d") is None
+    pool.ask("e", Request(0))
+    violation = pool.enqueue("e")
+    assert violation is not None
+    assert violation.rule is PoolClause.NO_LOST_WAKE_UP
 
 
 def test_nobody_waits_for_a_closed_pool() -> None:
@@ -88,6 +92,62 @@ def test_nobody_waits_for_a_closed_pool() -> None:
     pool.ask("b", Request(1))
     violations = [pool.judge_rest(), pool.enqueue("b"), pool.forbids_end("b", PoolOutcome.BUFFER)]
     assert {one and one.rule for one in violations} == {PoolClause.CLOSE_RELEASES}
+
+
+@pytest.mark.parametrize(("latest_ms", "waits"), [(0, False), (0, True), (1, False), (1, True)])
+def test_a_closed_pool_says_that_it_is_closed(latest_ms: int, waits: bool) -> None:
+    pool = _pool()
+    pool.ask("a", Request(11, latest_ms=latest_ms, waits=waits))
+    assert pool.forbids_end("a", PoolOutcome.EXHAUSTED) is None
+    pool.close()
+    violation = pool.forbids_end("a", PoolOutcome.EXHAUSTED)
+    # With a coarse clock the time of a thread that waits may have been out before.
+    assert (violation and violation.rule) is (
+        None if latest_ms and waits else PoolClause.CLOSE_RELEASES
+    )
+
+
+def test_only_the_first_of_the_line_gathers() -> None:
+    pool = _lent(_pool(), "a", 3)
+    pool.ask("b", Request(9, waits=True))
+    pool.ask("c", Request(9, waits=True))
+    assert [size for size in range(11) if pool.judge_memory(size, None) is None] == [*range(8)]
+    pool.leave("b")
+    pool.leave("c")
+    pool.ask("d", Request(3, waits=True))
+    pool.ask("e", Request(9, waits=True))
+    assert [size for size in range(11) if pool.judge_memory(size, None) is None] == [5, 6, 7]
+
+
+def test_what_is_reserved_is_gone_until_it_is_lent_or_comes_back() -> None:
+    pool = _lent(_pool(), "a", 3)
+    pool.ask("b", Request(6))
+    before = pool.copy()
+    assert pool.reserve("b") is None
+    assert (pool.left(), set(pool.lent), set(pool.requests)) == (1, {"a"}, set())
+    lent, undone = pool.copy(), pool.copy()
+    assert lent.lend("b", "x", "p") is None
+    assert (lent.left(), lent.lent["x"]) == (1, Lent(6, "p"))
+    undone.leave("b")
+    assert (undone.left(), set(undone.lent)) == (7, {"a"})
+    twice = pool.copy().lend("b", "a")
+    assert twice is not None
+    assert twice.rule is PoolClause.LENDS_ONCE
+    assert len({one.key() for one in (before, pool, lent, undone, undone.copy())}) == 4
+
+
+def test_a_return_is_refused_if_it_is_no_loan_an_old_one_or_a_part() -> None:
+    pool = _pool()
+    assert pool.may_refuse("x")
+    pool.ask("a", Request(4))
+    assert pool.lend("a", "x", "p") is None
+    assert [pool.may_refuse("x", 4, "p"), pool.may_refuse("x", 4, "q")] == [False, False]
+    assert pool.may_refuse("x", 5, "p")
+    assert not pool.give_back("x", 5)
+    assert pool.give_back("x", 4)
+    pool.ask("b", Request(4))
+    assert pool.lend("b", "x", "p") is None
+    assert [pool.may_refuse("x", 4, "p"), pool.may_refuse("x", 4, "q")] == [False, True]
 
 
 def test_an_end_needs_a_reason_and_a_guard_changes_nothing() -> None:

@@ -37,7 +37,7 @@ from wheelproof_spec.components.replication.component import (
     StopReplica,
     TruncateAsFollower,
 )
-from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
+from wheelproof_spec.components.replication.oracle import ReplicationLedger
 from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
 from wheelproof_spec.drive.driver.messages import (
     Refusal,

@@ -13,6 +13,7 @@ from wheelproof_spec.components.accumulator.component import (
     AccumulatorConfig,
 )
 from wheelproof_spec.components.accumulator.history.judge import AccumulatorHistoryJudge
+from wheelproof_spec.components.accumulator.history.search import search
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
@@ -33,4 +34,5 @@ RECORDED = RecordedComponent(
             uses=(Counted(operation="callback", field="record"),),
         ),
     ),
+    search=search,
 )

@@ -31,10 +31,10 @@ from wheelproof_spec.components.buffer_pool.history.ledger import (
     BusyPeriod,
     Ledger,
     Request,
-    is_in_domain,
 )
 from wheelproof_spec.components.buffer_pool.history.loans import Loans
 from wheelproof_spec.components.buffer_pool.history.queue import WaitingQueue
+from wheelproof_spec.components.buffer_pool.model import can_ever_lend
 
 
 class PoolHistoryJudge:
@@ -167,7 +167,7 @@ class PoolHistoryJudge:
             clock.at(op.time_ns)
             until = clock.least + value.max_time_to_block_ms
         alone = not self._requests
-        size = value.size if is_in_domain(value, self._total) else 0
+        size = value.size if self._is_possible(value) else 0
         mine = Request(op.index, size, ledger.certain, ledger.possible, until, alone)
         for other in self._requests.values():
             other.alone = False
@@ -177,6 +177,9 @@ class PoolHistoryJudge:
         if size:
             self._queue.asks(op.index, size)
         ledger.change(0, size)
+
+    def _is_possible(self, value: Allocate) -> bool:
+        return can_ever_lend(self._total, value.size, value.max_time_to_block_ms)
 
     def _granted(self, request: Request) -> None:
         """Record that a request got memory; all other open requests may have waited behind it."""
@@ -222,7 +225,7 @@ class PoolHistoryJudge:
                 f"{answer.buffer!r} of {value.size} bytes was lent though only "
                 f"{self._total - ledger.certain + value.size} bytes can have been left",
             )
-        if not is_in_domain(value, self._total):
+        if not self._is_possible(value):
             self._tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
             return PoolClause.KEEPS_TO_ITS_DOMAIN.broken(
                 "the allocation is refused",
@@ -266,7 +269,7 @@ class PoolHistoryJudge:
         self._tests(PoolClause.ENDS_FOR_A_REASON)
         self._tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
         after_close = self._came_after_close(request.call)
-        is_possible = is_in_domain(value, self._total)
+        is_possible = self._is_possible(value)
         if op.error == EXHAUSTED and is_possible:
             wrong = self._judge_exhausted(request, op.index) or self._gave_up_early(request, op)
             return wrong or (_untold() if after_close else None)

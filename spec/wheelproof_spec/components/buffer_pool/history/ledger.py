@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from wheelproof_spec.components.buffer_pool.component import Allocate
-
 CLOSED = "Closed"
 EXHAUSTED = "Exhausted"
 TOO_LARGE = "IllegalArgument"
@@ -11,12 +9,6 @@ INTERRUPTED = "Interrupted"
 
 MOST_NAMES = 100_000
 """The maximum number of names of buffers that were given back and are remembered."""
-_LONGEST_MS = 2**62 - 1
-
-
-def is_in_domain(value: Allocate, total: int) -> bool:
-    """Tell whether a pool of `total` bytes may ever lend what is asked for (standard 3.1, 6.1)."""
-    return 0 <= value.size <= total and value.max_time_to_block_ms <= _LONGEST_MS
 
 
 class Returned:

@@ -18,8 +18,8 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolConfig,
 )
 from wheelproof_spec.components.buffer_pool.history.ledger import Returned
-from wheelproof_spec.components.buffer_pool.history.search import Searcher, Start
-from wheelproof_spec.components.buffer_pool.history.states import Holding, Script
+from wheelproof_spec.components.buffer_pool.history.search import Script, Searcher
+from wheelproof_spec.components.buffer_pool.model import LedgerPool, Lent
 from wheelproof_spec.history.orders import MOST_EVENTS
 
 _MOST_OF_A_STRETCH = 2_000
@@ -34,7 +34,8 @@ class StretchJudge:
     def __init__(self, judge: HistoryJudge, header: HistoryHeader[object], profile: str) -> None:
         assert isinstance(header.config, PoolConfig)
         self._judge = judge
-        self._searcher = Searcher(header, profile)
+        self._searcher = Searcher(header)
+        self._config, self._profile = header.config, profile
         self._left = MOST_OF_A_HISTORY
         self._is_known = True
         """Whether the state of the pool between two stretches is known."""
@@ -44,13 +45,13 @@ class StretchJudge:
         self._overlap = False
         self._ops: list[HistoryOp[object]] = []
         """The lines of this stretch, at most one more than can be searched."""
-        self._waiting: list[tuple[Script, Start]] = []
+        self._waiting: list[tuple[Script, LedgerPool]] = []
         """The stretches that have ended: the first ones wait, since the history may be small."""
         self._free = header.config.total_memory
-        self._lent: dict[str, Holding] = {}
+        self._lent: dict[str, Lent] = {}
         self._returned = Returned()
         self._closed = False
-        self._grants: dict[str, list[Holding]] = {}
+        self._grants: dict[str, list[Lent]] = {}
         """The loans of this stretch; those from before it, and `_free`, change when it ends."""
         self._returns: Counter[str] = Counter()
         self._closes = False
@@ -125,8 +126,8 @@ class StretchJudge:
             if self._is_too_long:
                 self._forget(asked.value.buffer)
         elif isinstance(op.value, Allocated):
-            holding = Holding(op.value.buffer, op.value.size, op.process)
-            self._grants.setdefault(op.value.buffer, []).append(holding)
+            lent = Lent(op.value.size, op.process)
+            self._grants.setdefault(op.value.buffer, []).append(lent)
         self._closes = self._closes or isinstance(asked.value, Close)
 
     def _forget(self, buffer: str) -> None:
@@ -162,19 +163,21 @@ class StretchJudge:
         self._returns.clear()
         self._overlap = False
 
-    def _start(self) -> Start:
-        """Return the state at the beginning of a stretch, as far as the stretch can see it."""
+    def _start(self) -> LedgerPool:
+        """Return the pool at the beginning of a stretch, as far as the stretch can see it."""
         names = {
             op.value.buffer for op in self._ops if isinstance(op.value, Deallocate | Allocated)
         }
-        return Start(
-            lent=tuple(self._lent[name] for name in names & self._lent.keys()),
-            free=self._free,
-            returned=frozenset(name for name in names if name in self._returned),
+        pool = LedgerPool(self._config, self._profile)
+        pool.resume(
+            {name: self._lent[name] for name in names & self._lent.keys()},
+            [name for name in names if name in self._returned],
+            self._free,
             closed=self._closed,
         )
+        return pool
 
-    def _settle(self, buffer: str, grants: list[Holding], returns: int) -> None:
+    def _settle(self, buffer: str, grants: list[Lent], returns: int) -> None:
         """Bring up to date who has a buffer at the end of a stretch."""
         before = self._lent.pop(buffer, None)
         loans = grants if before is None else [before, *grants]
@@ -187,7 +190,7 @@ class StretchJudge:
             self._returned.add(buffer)
         if left:
             # Of several loans nobody knows which is the last one; so nobody is known to have it.
-            last = loans[-1] if len(grants) < 2 else loans[-1]._replace(process="")
+            last = loans[-1] if len(grants) < 2 else loans[-1]._replace(borrower="")
             self._lent[buffer] = last
             self._free -= last.size
 

@@ -13,6 +13,7 @@ from wheelproof_spec.components.replication.component import (
     ReplicationConfig,
 )
 from wheelproof_spec.components.replication.history.judge import ReplicationHistoryJudge
+from wheelproof_spec.components.replication.history.search import search
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
@@ -37,4 +38,5 @@ RECORDED = RecordedComponent(
             ("fetch_messages", "fetch_response"),
         )
     ),
+    search=search,
 )

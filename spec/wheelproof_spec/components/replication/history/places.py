@@ -9,7 +9,7 @@ from wheelproof_spec.base.history.clock import NEVER
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.component import ReplicationClause
 from wheelproof_spec.components.replication.history.requests import Batch
-from wheelproof_spec.components.replication.oracle.log import LedgerLog
+from wheelproof_spec.components.replication.model import LedgerLog
 
 _NEVER = -1
 

@@ -1,14 +1,15 @@
-"""The model of a broker for the general search of small histories: one log, one follower.
+"""The search for an order of the effects of a broker's requests, by its model `LedgerPartition`.
 
-The broker leads. An append, the first read of a fetch, the note of the follower's end, and an
-answer are separate effects. Time does not pass, so no request is answered because it expired.
+It covers one log, one follower that stays in sync, and a broker that leads. An append, the first
+read of a fetch, the note of the follower's end, and an answer are separate effects. Time does not
+pass, so no request is answered because it expired.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable, Iterable
+from typing import Self
 
 from wheelproof_spec.base.clause import Clause
-from wheelproof_spec.base.history.judging import Orders, Searched, WholeHistory
+from wheelproof_spec.base.history.judging import Searched, WholeHistory
 from wheelproof_spec.base.history.lines import HistoryOp
 from wheelproof_spec.components.replication.component import (
     ALL_ACKS,
@@ -18,13 +19,13 @@ from wheelproof_spec.components.replication.component import (
     ErrorCode,
     FetchMessages,
     FetchResponse,
-    NewRecord,
     ProduceResponse,
     ReplicationClause,
     ReplicationConfig,
 )
+from wheelproof_spec.components.replication.model import LedgerLog, LedgerPartition
 from wheelproof_spec.history.linearizability.calls import Call, Unknown
-from wheelproof_spec.history.linearizability.check import Model
+from wheelproof_spec.history.linearizability.interleaved import Interleaved
 from wheelproof_spec.history.orders import Question, is_answered
 
 Request = AppendRecords | FetchMessages
@@ -33,72 +34,113 @@ Operation = tuple[str, Request]
 Answer = Response | None
 
 _WITHOUT_EFFECT = {"read_log", "watched", "num_delayed", "num_keys", "purge_completed"}
+_NOW_MS = 0
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerState:
-    """The log, its high watermark, where appends began, and which reads are over."""
+class _Broker:
+    """A partition, where each append began, and which fetches have read."""
 
-    log: tuple[NewRecord, ...] = ()
-    high_watermark: int = 0
-    bases: frozenset[tuple[str, int]] = frozenset()
-    read: frozenset[str] = frozenset()
+    __slots__ = ("bases", "partition", "read")
+
+    def __init__(
+        self,
+        partition: LedgerPartition,
+        bases: dict[str, int] | None = None,
+        read: frozenset[str] = frozenset(),
+    ) -> None:
+        self.partition = partition
+        self.bases = bases or {}
+        self.read = read
+
+    def copy(self) -> Self:
+        return type(self)(self.partition.copy(), self.bases.copy(), self.read)
+
+    def key(self) -> Hashable:
+        return self.partition.key(), frozenset(self.bases.items()), self.read
+
+    def append(self, call: AppendRecords) -> None:
+        partition = self.partition
+        self.bases[call.request] = partition.log.append(call.entries[0].records, partition.epoch)
+        partition.raise_high_watermark(_NOW_MS)
+
+    def is_done(self, call: AppendRecords) -> bool:
+        """Tell whether an append can be answered without an error."""
+        if call.required_acks != ALL_ACKS:
+            return True
+        end = self.bases[call.request] + len(call.entries[0].records)
+        return self.partition.outcome(self.partition.epoch, end) is ErrorCode.NONE
+
+    def is_refused(self, call: FetchMessages) -> bool:
+        """Tell whether a fetch asks for what is beyond the end of the log."""
+        return call.partitions[0].fetch_offset > self.partition.log.end
+
+    def has_enough(self, call: FetchMessages) -> bool:
+        """Tell whether a fetch need not wait."""
+        asked, replica = call.partitions[0], call.replica_id
+        if self.is_refused(call):
+            return True
+        begin = self.partition.begin(asked.fetch_offset, replica)
+        available = self.partition.available(asked, replica, begin)
+        return call.max_wait_ms == 0 or available is None or available >= call.min_bytes
+
+    def note(self, call: FetchMessages) -> None:
+        """Note the end of the follower that has fetched; a refusal tells none."""
+        asked, replica = call.partitions[0], call.replica_id
+        assert replica is not None
+        if not self.is_refused(call):
+            begin = self.partition.begin(asked.fetch_offset, replica)
+            self.partition.note_follower(replica, begin, _NOW_MS)
+            self.partition.raise_high_watermark(_NOW_MS)
 
 
-class BrokerModel(Model[BrokerState, Operation, Answer]):
-    """Appends, reads, notes and answers are steps; a request is several of them."""
-
-    def initial_state(self) -> BrokerState:
-        """Return the state with an empty log."""
-        return BrokerState()
-
-    def step(
-        self, state: BrokerState, operation: Operation, result: Answer | Unknown
-    ) -> Iterable[BrokerState]:
-        """Return the possible states after an effect."""
-        name, call = operation
-        match name, call:
-            case "append", AppendRecords():
-                base = (call.request, len(state.log))
-                log = state.log + call.entries[0].records
-                return (replace(state, log=log, bases=state.bases | {base}),)
-            case "answer", AppendRecords():
-                return self._answer(state, call, result)
-            case "late", AppendRecords():
-                end = dict(state.bases)[call.request] + len(call.entries[0].records)
-                due = call.required_acks != ALL_ACKS or state.high_watermark >= end
-                return () if due else (state,)
-            case "read", FetchMessages():
-                right = isinstance(result, FetchResponse) and _is_read(state, call, result)
-                return (replace(state, read=state.read | {call.request}),) if right else ()
-            case "wait", FetchMessages():
-                beyond = call.partitions[0].fetch_offset > len(state.log)
-                waits = not beyond and not _has_enough(state, call)
-                return (replace(state, read=state.read | {call.request}),) if waits else ()
-            case "note" | "note after", FetchMessages():
-                offset = call.partitions[0].fetch_offset
-                beyond = offset > len(state.log)
+class _RecordedBroker(Interleaved[_Broker, Operation, Answer]):
+    def effect(
+        self, spec: _Broker, operation: Operation, result: Answer | Unknown
+    ) -> Iterable[_Broker]:
+        match operation:
+            case "append", AppendRecords() as call:
+                spec.append(call)
+                possible = True
+            case "answer", AppendRecords() as call:
+                possible = isinstance(result, ProduceResponse) and _is_right(spec, call, result)
+            case "read", FetchMessages() as call:
+                possible = isinstance(result, FetchResponse) and _is_read(spec, call, result)
+                spec.read |= {call.request}
+            case "wait", FetchMessages() as call:
+                possible = not spec.is_refused(call) and not spec.has_enough(call)
+                spec.read |= {call.request}
+            case "note", FetchMessages() as call:
                 # A fetch without a refusal was within the log already when it came.
-                if beyond if name == "note" else call.request not in state.read:
-                    return ()
-                reached = 0 if beyond else _batch_base(state, offset)
-                return (replace(state, high_watermark=max(state.high_watermark, reached)),)
-            case "late", FetchMessages():
-                return () if _has_enough(state, call) else (state,)
+                possible = not spec.is_refused(call)
+                spec.note(call)
+            case "note after", FetchMessages() as call:
+                possible = call.request in spec.read
+                spec.note(call)
+            case "late", AppendRecords() as call:
+                possible = not spec.is_done(call)
+            case "late", FetchMessages() as call:
+                possible = not spec.has_enough(call)
             case _:
                 raise AssertionError(operation)
+        return (spec,) if possible else ()
 
-    def _answer(
-        self, state: BrokerState, call: AppendRecords, result: Answer | Unknown
-    ) -> Iterable[BrokerState]:
-        base = dict(state.bases).get(call.request)
-        if base is None or not isinstance(result, ProduceResponse):
-            return ()
-        answer = result.partitions[0]
-        end = base + len(call.entries[0].records)
-        replicated = call.required_acks != ALL_ACKS or state.high_watermark >= end
-        right = answer.base_offset == base and answer.error is ErrorCode.NONE and replicated
-        return (state,) if right else ()
+
+def _is_right(spec: _Broker, call: AppendRecords, result: ProduceResponse) -> bool:
+    """Tell whether an append can be answered like this."""
+    answer = result.partitions[0]
+    base = spec.bases.get(call.request)
+    return answer.base_offset == base and answer.error is ErrorCode.NONE and spec.is_done(call)
+
+
+def _is_read(spec: _Broker, call: FetchMessages, result: FetchResponse) -> bool:
+    """Tell whether a fetch can read this result, and is answered with it."""
+    asked, answer = call.partitions[0], result.partitions[0]
+    right, _ = spec.partition.read(asked, call.replica_id, call.max_bytes, at_least_one=True)
+    if (answer.error, answer.high_watermark) != (right.error, right.high_watermark):
+        return False
+    if [one.value for one in answer.records] != [one.value for one in right.records]:
+        return False
+    return right.is_refusal or spec.has_enough(call)
 
 
 class _Asked:
@@ -177,63 +219,13 @@ def _answered_late(history: WholeHistory) -> set[str]:
     return late
 
 
-def _is_read(state: BrokerState, call: FetchMessages, result: FetchResponse) -> bool:
-    """Tell whether a fetch can read this result, and is answered with it."""
-    asked, answer = call.partitions[0], result.partitions[0]
-    beyond = asked.fetch_offset > len(state.log)
-    if answer.high_watermark != (-1 if beyond else state.high_watermark):
-        return False
-    if beyond:
-        return answer.error is ErrorCode.OFFSET_OUT_OF_RANGE
-    last = _read_end(state, asked.fetch_offset, _end(state, call), _room(call))
-    found = [record.value for record in state.log[asked.fetch_offset : last]]
-    if answer.error is not ErrorCode.NONE or [one.value for one in answer.records] != found:
-        return False
-    return _has_enough(state, call)
-
-
-def _room(call: FetchMessages) -> int:
-    return min(call.max_bytes, call.partitions[0].max_bytes)
-
-
-def _end(state: BrokerState, call: FetchMessages) -> int:
-    """Return the offset up to which the fetcher may read."""
-    return state.high_watermark if call.replica_id is None else len(state.log)
-
-
-def _bounds(state: BrokerState) -> list[int]:
-    """Return where the batches begin, and the end of the log."""
-    return sorted({*(base for _, base in state.bases), len(state.log)})
-
-
-def _batch_base(state: BrokerState, offset: int) -> int:
-    """Return the begin of an offset's batch; beyond the end, the offset."""
-    if offset > len(state.log):
-        return offset
-    return max((bound for bound in _bounds(state) if bound <= offset), default=0)
-
-
-def _read_end(state: BrokerState, offset: int, end: int, room: int) -> int:
-    """Return the end of the whole batches that fit; the first batch is read in any case."""
-    last = begin = _batch_base(state, offset)
-    for bound in _bounds(state):
-        if begin < bound <= end:
-            size = sum(record.size for record in state.log[begin:bound])
-            last = bound if size <= room or last == begin else last
-    return last
-
-
-def _has_enough(state: BrokerState, call: FetchMessages) -> bool:
-    begin = _batch_base(state, call.partitions[0].fetch_offset)
-    return _end(state, call) != begin or call.max_wait_ms == 0
-
-
 def _clause_of(call: Call[Operation, Answer]) -> Clause:
     late = call.operation[0] in ("late", "wait")
     return ReplicationClause.ANSWERED_WHEN_IT_CAN_BE if late else ReplicationClause.ANSWER_IS_RIGHT
 
 
-def _search(history: WholeHistory) -> Searched | None:
+def search(history: WholeHistory) -> Searched | None:
+    """Search a history; see `RecordedComponent.search`."""
     config = history.header.config
     assert isinstance(config, ReplicationConfig)
     ops = history.ops
@@ -245,7 +237,10 @@ def _search(history: WholeHistory) -> Searched | None:
     lead = ops[0].value
     if not isinstance(lead, BecomeLeader) or not _is_led(lead, config):
         return None
-    if ops[1].process != ops[0].process or not all(_is_known(op, lead) for op in ops[2:]):
+    followers = {*lead.replica_ids} - {config.broker_id}
+    if ops[1].process != ops[0].process or not all(
+        _is_known(op, lead, followers) for op in ops[2:]
+    ):
         return None
     answered = [op.value.request for op in ops if isinstance(op.value, Response)]
     if len({*answered}) < len(answered):
@@ -255,7 +250,10 @@ def _search(history: WholeHistory) -> Searched | None:
     if sum(entry.size for entry in appended) > config.segment_bytes:
         # The records that a fetch reads depend on the segments, too.
         return None
-    return _Asked(history).question.ask(BrokerModel(), _clause_of)
+    partition = LedgerPartition(config, as_kafka=False, log=LedgerLog(config.segment_bytes))
+    partition.become_leader(lead, _NOW_MS)
+    broker = _RecordedBroker(_Broker(partition))
+    return _Asked(history).question.ask(broker, _clause_of)
 
 
 def _is_led(lead: BecomeLeader, config: ReplicationConfig) -> bool:
@@ -264,8 +262,8 @@ def _is_led(lead: BecomeLeader, config: ReplicationConfig) -> bool:
     return pair and len(lead.replica_ids) == 2 and config.min_in_sync_replicas <= 2
 
 
-def _is_known(op: HistoryOp[object], lead: BecomeLeader) -> bool:
-    """Tell whether the model covers an event."""
+def _is_known(op: HistoryOp[object], lead: BecomeLeader, followers: Collection[int]) -> bool:
+    """Tell whether the search covers an event."""
     match op.value:
         case AppendRecords(entries=entries, required_acks=acks):
             return [entry.partition for entry in entries] == [lead.partition] and acks in (
@@ -275,11 +273,8 @@ def _is_known(op: HistoryOp[object], lead: BecomeLeader) -> bool:
         case FetchMessages(partitions=(asked,), min_bytes=1, replica_id=replica):
             is_plain = asked.current_leader_epoch is None and asked.last_fetched_epoch is None
             here = asked.partition == lead.partition and asked.fetch_offset >= 0
-            return here and is_plain and replica in (None, *lead.replica_ids)
+            return here and is_plain and replica in (None, *followers)
         case ProduceResponse() | FetchResponse():
             return True
         case _:
             return op.type == "ok" or op.f in _WITHOUT_EFFECT
-
-
-ORDERS: Orders = _search

@@ -12,6 +12,7 @@ from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.port import RefusedError, unexpected_refusal
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.replication.answers import Due, judge_answers
 from wheelproof_spec.components.replication.component import (
     ALL_ACKS,
     KAFKA,
@@ -37,9 +38,7 @@ from wheelproof_spec.components.replication.component import (
     TruncateAsFollower,
     names_twice,
 )
-from wheelproof_spec.components.replication.oracle.answers import Due, judge_answers
-from wheelproof_spec.components.replication.oracle.log import LedgerLog, Place
-from wheelproof_spec.components.replication.oracle.partition import LedgerPartition
+from wheelproof_spec.components.replication.model import LedgerLog, LedgerPartition, Place
 
 
 @dataclass(slots=True, kw_only=True)

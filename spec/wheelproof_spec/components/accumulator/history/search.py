@@ -1,4 +1,7 @@
-"""The model of small accumulator histories for the general search: queues, batches in flight.
+"""The search for an order of the effects of small accumulator histories: queues, batches in flight.
+
+It has a model of its own. The oracle's `Queues` know from sizes and answers where each batch ends;
+a history does not tell, and so here a queue holds records, of which a drain makes batches.
 
 An append puts its record at the end of its queue. A drain takes each of its batches at a separate
 linearization point. A batch that is sent again goes to the front (standard 4.1 - 4.6). Memory,
@@ -9,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from wheelproof_spec.base.clause import Clause
-from wheelproof_spec.base.history.judging import Orders, Searched, WholeHistory
+from wheelproof_spec.base.history.judging import Searched, WholeHistory
 from wheelproof_spec.base.history.lines import HistoryOp
 from wheelproof_spec.components.accumulator.calls import (
     Abort,
@@ -294,7 +297,8 @@ def _shows_why(history: WholeHistory) -> bool:
     return not told or {Drain, Respond} <= kinds
 
 
-def _search(history: WholeHistory) -> Searched | None:
+def search(history: WholeHistory) -> Searched | None:
+    """Search a history; see `RecordedComponent.search`."""
     in_flight: set[str] = set()
     for op in history.ops:
         value = op.value
@@ -310,6 +314,3 @@ def _search(history: WholeHistory) -> Searched | None:
     if not is_answered(history.ops, *_REFUSALS) or not _shows_why(history):
         return None
     return _asked(history).ask(AccumulatorModel(), _clause_of)
-
-
-ORDERS: Orders = _search

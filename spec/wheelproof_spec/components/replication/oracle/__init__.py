@@ -1,1 +1,0 @@
-"""The sequential specification of a broker."""
