@@ -7,7 +7,7 @@ class Expression:
 
 class Dataset:
     def to_batches(
-        self, *, columns: Sequence[str], filter: Expression
+        self, *, columns: Sequence[str], filter: Expression | None
     ) -> Iterator[RecordBatch]: ...
 
 def dataset(source: Sequence[str], *, format: str) -> Dataset: ...

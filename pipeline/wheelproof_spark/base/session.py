@@ -25,6 +25,10 @@ _LEAST_PARTS_A_CORE = 2
 _MODULE = "jdk.incubator.vector"
 _SCHEMES = ("local", "spark://", "yarn", "k8s://")
 _SHUFFLE = "spark.sql.shuffle.partitions"
+_JAVA = "spark.driver.extraJavaOptions"
+_FRUGAL = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""Python does most of the work: Java's second compiler and parallel collector cost more than they
+save."""
 _SETTINGS = {
     "spark.app.name": "wheelproof",
     "spark.ui.enabled": "false",
@@ -136,7 +140,7 @@ def chosen_settings(
     ours["spark.master"] = LOCAL
     if theirs.get("spark.master", LOCAL).startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g"}
+        ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g", _JAVA: _FRUGAL}
     return {name: ours[name] for name in ours.keys() - theirs.keys()} | given
 
 

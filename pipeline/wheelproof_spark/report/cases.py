@@ -12,6 +12,8 @@ import pyarrow.dataset as dataset
 from wheelproof_spark.check.judging.in_place import WHOLE, lines_of_whole
 from wheelproof_spark.check.judging.order import Row
 from wheelproof_spark.check.reading.parsing import BODY
+from wheelproof_spark.tables.manifest import Manifest
+from wheelproof_spark.tables.rows import read_rows, whole_number
 from wheelproof_spark.tables.schemas import GOOD
 
 MOST_BYTES = 64 << 10
@@ -29,6 +31,15 @@ class Case:
     lines: tuple[bytes, ...]
     before: tuple[bytes, ...]
     broken: bytes | None
+
+
+def files_that_count(output: Path, manifest: Manifest) -> dict[int, str]:
+    """Return the paths of the files that count, by number; a stream has them in a table."""
+    found = {file.id: file.path for file in manifest.files}
+    if "files" in manifest.tables:
+        for row in read_rows(output / manifest.tables["files"]):
+            found[whole_number(row["file_id"])] = str(row["path"])
+    return found
 
 
 def lines_of_runs(bronze: Path, names: Iterable[Name]) -> dict[Name, list[Row] | None]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wheelproof_spark.check.gold import OF_RUNS
 from wheelproof_spark.report.step_graph import StepGraph, Steps, step_graph
+from wheelproof_spark.report.unjudged import Reason, unjudged
 from wheelproof_spark.report.violations import Violation, explained
 from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.outcome import code_of
@@ -34,14 +35,18 @@ def write_page(output: Path, path: Path) -> Manifest:
     there = [name for name in OF_RUNS if name in manifest.tables]
     tables = {name: read_rows(output / manifest.tables[name]) for name in there}
     broken = read_rows(output / manifest.tables["violations"], MOST_VIOLATIONS)
-    write_text(path, render(manifest, tables, explained(output, manifest, broken)))
+    reasons = unjudged(output, manifest)
+    write_text(path, render(manifest, tables, explained(output, manifest, broken), reasons))
     return manifest
 
 
 def render(
-    manifest: Manifest, tables: Mapping[str, Iterable[Row]], violations: Sequence[Violation]
+    manifest: Manifest,
+    tables: Mapping[str, Iterable[Row]],
+    violations: Sequence[Violation],
+    reasons: Sequence[Reason],
 ) -> str:
-    """Return the page."""
+    """Return the page: first what fails, then what was not judged, then the figures."""
     return html(
         "pipeline",
         "wheelproof_spark.report",
@@ -54,6 +59,7 @@ def render(
         graphs=_graphs(tables.get("steps", ())),
         histograms=_histograms(tables["histograms"]),
         violations=violations,
+        reasons=reasons,
         first_of_rule={found.row["rule"]: found.anchor for found in reversed(violations)},
         most=MOST_VIOLATIONS,
     )

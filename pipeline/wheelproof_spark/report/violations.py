@@ -7,9 +7,9 @@ from itertools import chain, groupby, islice, zip_longest
 from operator import itemgetter
 from pathlib import Path
 
-from wheelproof_spark.report.cases import Case, Name, case_of, lines_of_runs
+from wheelproof_spark.report.cases import Case, Name, case_of, files_that_count, lines_of_runs
 from wheelproof_spark.tables.manifest import Manifest
-from wheelproof_spark.tables.rows import Row, read_rows, whole_number
+from wheelproof_spark.tables.rows import Row
 
 MOST_CASES = 50
 """The most violations that have their run in the page."""
@@ -59,7 +59,7 @@ def explained(output: Path, manifest: Manifest, rows: Iterable[Row]) -> list[Vio
     rules = [list(rows) for _, rows in groupby(ordered, key=itemgetter("rule"))]
     first = chain.from_iterable(zip_longest(*rules))
     names = {_name(row) for row in islice(filter(None, first), MOST_CASES)}
-    lines, files = lines_of_runs(output / "bronze", names), _files(output, manifest)
+    lines, files = lines_of_runs(output / "bronze", names), files_that_count(output, manifest)
     found: list[Violation] = []
     for number, row in enumerate(ordered, start=1):
         own = lines.get(_name(row))
@@ -70,12 +70,3 @@ def explained(output: Path, manifest: Manifest, rows: Iterable[Row]) -> list[Vio
 
 def _name(row: Row) -> Name:
     return str(row["format"]), str(row["run"])
-
-
-def _files(output: Path, manifest: Manifest) -> dict[int, str]:
-    """Return the files that count, by number; a stream has them in a table."""
-    found = {file.id: file.path for file in manifest.files}
-    if "files" in manifest.tables:
-        for row in read_rows(output / manifest.tables["files"]):
-            found[whole_number(row["file_id"])] = str(row["path"])
-    return found

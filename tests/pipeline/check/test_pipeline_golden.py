@@ -128,6 +128,8 @@ def test_every_violation_of_the_page_can_be_judged_again(fleet: Judged, tmp_path
     rows = fleet.table("violations")
     assert found == {(row["run"], row["rule"], row["good_prefix"]) for row in rows}
     assert len(links) == len(rows)
+    for words in (*_QUARANTINED.values(), *_PROBLEMS.values()):
+        assert words in text, "not on the page"
     for anchor in re.findall(r'href="#(.+?)"', text):
         assert f'id="{anchor}"' in text
 

@@ -8,6 +8,7 @@ import pytest
 from wheelproof_spark.base.options import Topic, setting, source
 from wheelproof_spark.base.session import chosen_settings
 
+_JAVA = "spark.driver.extraJavaOptions"
 _UI, _CODEC = "spark.ui.enabled", "spark.sql.parquet.compression.codec"
 
 
@@ -23,6 +24,16 @@ def test_without_a_choice_it_is_ours(conf: Path) -> None:
     assert not conf.exists()
     chosen = chosen_settings(None, progress=False, settings={})
     assert (chosen["spark.master"], chosen[_UI], chosen[_CODEC]) == ("local[*]", "false", "zstd")
+
+
+@pytest.mark.parametrize("master", [None, "local[2]", "spark://host:7077"])
+def test_only_a_java_of_our_own_is_frugal(conf: Path, master: str | None) -> None:
+    del conf
+    chosen = chosen_settings(master, progress=False, settings={})
+    ours = master is None or master.startswith("local")
+    assert ("TieredStopAtLevel=1" in chosen.get(_JAVA, "")) == ours
+    users = chosen_settings(master, progress=False, settings={_JAVA: "-Xlog:gc"})
+    assert users[_JAVA] == "-Xlog:gc"
 
 
 def test_what_spark_defaults_says_is_left_to_spark(conf: Path) -> None:

@@ -1,13 +1,23 @@
-"""The page shows violations by rule, and of each rule at least one with its run."""
+"""The page shows violations first, by rule, each rule with a run; then what was not judged."""
 
 from pathlib import Path
 
+import pytest
+from pyspark.sql.types import StringType, StructField, StructType
+
+from wheelproof_spark.base.listing import NO_FILE
 from wheelproof_spark.check.gold import OF_RUNS
 from wheelproof_spark.report.page import render
+from wheelproof_spark.report.unjudged import MOST_PLACES, unjudged
 from wheelproof_spark.report.violations import MOST_CASES, explained
-from wheelproof_spark.tables.manifest import Manifest
+from wheelproof_spark.tables.manifest import FileEntry, Manifest
 from wheelproof_spark.tables.rows import Row, write_rows
-from wheelproof_spark.tables.schemas import LINES
+from wheelproof_spark.tables.schemas import BRONZE, LINES, RESULTS
+
+_SCOPE = StructField("scope", StringType())
+_VERDICTS = StructType(
+    [_SCOPE, *(RESULTS[name] for name in ("run", "verdict", "notes", "problem"))]
+)
 
 
 def _row(rule: str, run: int) -> Row:
@@ -22,14 +32,60 @@ def test_each_rule_has_a_heading_and_a_case(tmp_path: Path) -> None:
     found = explained(tmp_path, manifest, rows)
     with_case = [violation.row["rule"] for violation in found if violation.case is not None]
     assert with_case == ["Common"] * (MOST_CASES - 1) + ["Rare"]
-    page = render(manifest, {name: [] for name in OF_RUNS}, found)
+    page = render(manifest, {name: [] for name in OF_RUNS}, found, [])
     assert (page.count("<h3>Common</h3>"), page.count("<h3>Rare</h3>")) == (1, 1)
     assert f"{MOST_CASES + 9} more" in page
     assert page.count('<details id="case-') == MOST_CASES + 11
+    assert page.index("<h3>Rare</h3>") < page.index("<h2>By implementation")
 
 
 def test_where_nothing_fails_there_is_a_page_too(tmp_path: Path) -> None:
     write_rows([], LINES, tmp_path / "bronze" / "000001" / "kind=good")
     manifest = Manifest(profile=None, max_states=1)
     assert explained(tmp_path, manifest, []) == []
-    assert "<p>None.</p>" in render(manifest, {name: [] for name in OF_RUNS}, [])
+    assert "<p>None.</p>" in render(manifest, {name: [] for name in OF_RUNS}, [], [])
+
+
+def test_what_was_not_judged_says_why_and_where(tmp_path: Path) -> None:
+    entry = FileEntry(id=1, path="a&b.jsonl", state=NO_FILE, complete=False, tail="", batches=[1])
+    tables = {"verdicts": "gold/verdicts"}
+    manifest = Manifest(profile=None, max_states=1, files=[entry], tables=tables)
+    runs: list[dict[str, object]] = [
+        {"run": f"r{n}", "verdict": "error", "problem": "has no header"} for n in range(9)
+    ]
+    runs.append({"run": "long", "verdict": "inconclusive", "notes": ["too many orders", "a gap"]})
+    runs.append({"run": "right", "verdict": "pass", "notes": ["not of interest"]})
+    write_rows([{"scope": "c.jsonl", **run} for run in runs], _VERDICTS, tmp_path / "gold/verdicts")
+    # The line of file 2 was withdrawn with its file.
+    lines = [{"file_id": number, "offset": 1234, "reason": f"is {number}"} for number in (1, 2)]
+    write_rows(lines, BRONZE, tmp_path / "bronze" / "000001" / "kind=quarantined")
+    found = unjudged(tmp_path, manifest)
+    assert [(one.what, one.number, one.reason) for one in found] == [
+        ("error runs", 9, "the run has no header"),
+        ("inconclusive runs", 1, "too many orders; a gap"),
+        ("quarantined lines", 1, "the line is 1"),
+    ]
+    assert found[0].places == [f"r{n} in c.jsonl" for n in range(MOST_PLACES)]
+    assert found[2].places == ["a&b.jsonl, byte 1,234"]
+    page = render(manifest, {name: [] for name in OF_RUNS}, [], found)
+    parts = (
+        "<h2>Violations",
+        "Error runs",
+        "9: the run has no header",
+        "and more",
+        "a&amp;b.jsonl",
+    )
+    assert [part for part in parts if part not in page] == []
+    assert page.index("<h2>What was not judged") < page.index("<h2>By implementation")
+
+
+def test_reasons_that_all_differ_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wheelproof_spark.report.unjudged.MOST_REASONS", 3)
+    runs = [{"run": f"r{n}", "verdict": "error", "problem": f"is {n}"} for n in range(9)]
+    write_rows(runs, _VERDICTS, tmp_path / "gold/verdicts")
+    manifest = Manifest(profile=None, max_states=1, tables={"verdicts": "gold/verdicts"})
+    found = unjudged(tmp_path, manifest)
+    assert [one.number for one in found] == [1, 1, 1, 6]
+    assert found[0].places == ["r0 in several files"]
