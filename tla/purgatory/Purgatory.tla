@@ -857,16 +857,49 @@ GarbageVanishes == \A op \in Operations : op \in Garbage ~> op \notin Garbage
 
 Submitted(op) == \E w \in Watchers : OperationOf[w] = op /\ pc[w] \notin {"TestOpen", "Refused"}
 
-AbstractOperations == INSTANCE DelayedOperation WITH
-    outcome <- [op \in Operations |->
+HowItStands ==
+    [op \in Operations |->
         CASE state[op] = "pending" -> IF Submitted(op) THEN "pending" ELSE "idle"
           [] state[op] = "completed" -> IF ender[op] \in Timers THEN "expired" ELSE "completed"
           [] state[op] = "cancelled" -> "cancelled"]
+
+AbstractOperations == INSTANCE DelayedOperation WITH outcome <- HowItStands
 
 \* With its promise that what holds is completed without waiting for the time-out.
 RefinesDelayedOperation == AbstractOperations!Spec
 
 RefinesItsSafety == AbstractOperations!Safe
 
-THEOREM Spec => RefinesItsSafety
+\* The watchers whose call is past the last try (2.4).
+PastTheLastTry ==
+    {"Unlock", "TailIsDone", "AddToTimer", "TimeoutStarted", "TailIsDoneAgain", "TailCancel",
+     "Count", "GiveUp", "Done"}
+
+Taken == UNION {Range(IF pc[x] = "Snapshot" THEN content[list[x]] ELSE todo[x]) : x \in Cancellers}
+
+FoundUnder(k) == IF watchersOf[k] = None THEN {} ELSE Range(content[watchersOf[k]])
+
+\* What a trigger has found: its call finds what is watched when it begins, and tries it in turn.
+Found(c) ==
+    CASE pc[c] = "FetchWatchers" -> FoundUnder(KeyOf[c])
+      [] pc[c] = "Snapshot" -> Range(content[list[c]])
+      [] pc[c] \in {"Unlock", "WalkRemove", "UnlockAndRaise", "IsDoneAfterRaising"} ->
+            Range(Tail(todo[c]))
+      [] OTHER -> Range(todo[c])
+
+Keyed == INSTANCE KeyedOperations WITH
+    KeysOf <- [op \in Operations |-> Range(KeysOf[op])],
+    outcome <- HowItStands,
+    watched <- [op \in Operations |->
+        IF Done(op) THEN {} ELSE {k \in Keys : op \in FoundUnder(k)}],
+    settled <- {op \in Operations : ~Done(op) /\
+        \E w \in Watchers : OperationOf[w] = op /\ pc[w] \in PastTheLastTry},
+    doomed <- {op \in Taken : ~Done(op)},
+    key <- [c \in Triggers |-> IF pc[c] \in {"MakeTrue", "Done"} THEN None ELSE KeyOf[c]],
+    todo <- [c \in Triggers |-> {op \in Found(c) \ Taken : ~Done(op)}]
+
+\* All of it: each trigger tries whatever was watched under its key when it was called.
+RefinesKeyedOperations == Keyed!Safe
+
+THEOREM Spec => RefinesItsSafety /\ RefinesKeyedOperations
 =============================================================================

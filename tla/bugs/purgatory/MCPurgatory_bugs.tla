@@ -298,6 +298,17 @@ StopAfterOne(c) ==
     /\ UNCHANGED <<watchersOf, made, lock, state, timer, started, estimated, closed, world, list,
                    next, lists, doomed, reading, live, ender>>
 
+\* A trigger ends with the first operation that it cannot complete.
+StopAtTheFirst(t) ==
+    /\ pc[t] = "Unlock"
+    /\ lock' = [lock EXCEPT ![at[t]] = None]
+    /\ IF t \in Triggers
+       THEN WalkOver(t, <<>>)
+       ELSE /\ Go(t, IF mine[t] THEN "Done" ELSE "TailIsDone")
+            /\ UNCHANGED <<at, todo, mine>>
+    /\ UNCHANGED <<watchersOf, made, content, state, timer, started, estimated, closed, world,
+                   list, next, lists, doomed, reading, live, ender>>
+
 \* A trigger begins with the youngest operation.
 WalkBackwards(t) ==
     LET operations == content[list[t]] IN
