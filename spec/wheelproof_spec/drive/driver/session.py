@@ -150,7 +150,7 @@ class DriverSession:
             line = self._process.receive(self._timeout_s(request))
         except DriverFailedError as error:
             self._number += 1
-            raise self._fail(error.problem, request) from error
+            raise self._fail(error.problem, request, type(error)) from error
         return self._understand(line, request, parse)
 
     def _understand(
