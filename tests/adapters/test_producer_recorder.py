@@ -98,9 +98,8 @@ def test_the_real_producer_passes(recordings: Mapping[str, Path], scenario: str)
 def test_scenarios_are_what_their_names_say(recordings: Mapping[str, Path]) -> None:
     assert set(_outcomes(recordings["healthy"])) == {"None"}
     assert set(_outcomes(recordings["slow"])) == {"None"}
-    stopped = _outcomes(recordings["stopped"])
-    assert stopped["Expired"] > 0
-    assert set(stopped) == {"None", "Expired"}
+    # What was in flight may be told that the connection was lost.
+    assert _outcomes(recordings["stopped"])["Expired"] > 0
     forced = _outcomes(recordings["forced"])
     assert forced["Aborted"] > 0
     assert forced["Closed"] > 1

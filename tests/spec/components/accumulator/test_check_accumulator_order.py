@@ -445,6 +445,14 @@ def test_a_note_says_whose_places_were_not_judged() -> None:
     assert not any("told an outcome" in note for note in shown.notes)
 
 
+def test_a_note_says_that_no_look_for_late_batches_was_recorded() -> None:
+    config, lines = replace(_CONFIG, delivery_timeout_ms=10), _OFFSETS["one after the other"]
+    unseen = _verdict(config, lines, KAFKA, pad=False)
+    assert any("what never expires was not judged" in note for note in unseen.notes)
+    seen = _verdict(config, (*lines, plain(Expire())), KAFKA, pad=False)
+    assert not any("never expires" in note for note in seen.notes)
+
+
 def test_what_nobody_has_drained_may_have_gone_back_before_everything_else() -> None:
     lines = (
         *_R,

@@ -47,6 +47,11 @@ class Callbacks:
         """The earliest time when the last expiry check can have ended; None before the first."""
         self._oldest: dict[Partition, dict[Record, None]] = {}
 
+    @property
+    def has_looks(self) -> bool:
+        """Whether an expiry check has ended."""
+        return self._looked_ms is not None
+
     def oldest_ms(self, partition: Partition) -> int:
         """Return the earliest time at which the batch of a new record can have been made."""
         oldest = next(iter(self._oldest.get(partition, ())), None)

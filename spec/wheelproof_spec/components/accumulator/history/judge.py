@@ -205,6 +205,8 @@ class AccumulatorHistoryJudge:
         found: list[str] = []
         if not isinstance(self._config.delivery_timeout_ms, int) or not self._clock.judges_times:
             found.append("without a clock and delivery_timeout_ms no expiry was judged")
+        elif not self._callbacks.has_looks:
+            found.append("no look for late batches was recorded: what never expires was not judged")
         if self._config.callbacks != "in_order":
             found.append("callbacks are not claimed to run in order: that was not judged")
         if self._config.gives_back != "at_once":

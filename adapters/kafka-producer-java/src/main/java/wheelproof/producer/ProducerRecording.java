@@ -54,8 +54,16 @@ public final class ProducerRecording {
 
     static void recordInto(Path chosen) {
         folder = chosen;
-        Runtime.getRuntime().addShutdownHook(new Thread(
-                () -> BY_PRODUCER.values().forEach(ProducerRecording::write), "producer-recordings"));
+        Runtime.getRuntime().addShutdownHook(
+                new Thread(ProducerRecording::endAll, "producer-recordings"));
+    }
+
+    private static void endAll() {
+        BY_PRODUCER.values().forEach(ProducerRecording::write);
+        if (BY_PRODUCER.isEmpty()) {
+            System.err.println("wheelproof: no producer was recorded; the agent knows KafkaProducer "
+                    + "of kafka-clients 3 and 4, on the class path of the program");
+        }
     }
 
     /** Begins the recording of a producer that was made. */
