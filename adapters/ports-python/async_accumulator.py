@@ -33,6 +33,10 @@ def tell_the_time(loop: Loop) -> None:
     vars(MODULE)["time"] = SimpleNamespace(monotonic=loop.time)
 
 
+def _ignore(*_: object) -> None:
+    pass
+
+
 class Cluster:
     """The cluster metadata that the accumulator asks for: one node leads all partitions."""
 
@@ -47,7 +51,8 @@ class Accumulator:
     def __init__(self, config: dict[str, int]) -> None:
         self._topics = cast(dict[str, dict[str, str]], config).get("topics") or {}
         self.loop = Loop()
-        self.loop.set_exception_handler(lambda *_: None)
+        # A callback that raises is a part of the cases.
+        self.loop.set_exception_handler(_ignore)
         self.loop.now_s = config["start_ms"] / 1000
         tell_the_time(self.loop)
         self._backoff_s = config["retry_backoff_ms"] / 1000
