@@ -1,9 +1,11 @@
-// Timers of npm behind the protocol wheelproof.driver/1, each as its package has it:
-// `run fake-timers`, `run timer-wheel`.
+// Timers and pools of npm behind the protocol wheelproof.driver/1, each as its package has it:
+// `run fake-timers`, `run timer-wheel`, `run tarn`, `run generic-pool`. `run confirm-tarn` repeats a
+// finding.
 import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 import FakeTimers from "@sinonjs/fake-timers";
 import wheels from "timer-wheel";
+import { GenericPool, Tarn, confirm } from "./pools.js";
 
 const require = createRequire(import.meta.url);
 
@@ -34,6 +36,10 @@ class FakeTimer {
   size() {
     return { size: this.clock.countTimers() };
   }
+
+  told() {
+    return { fired: this.ran.splice(0) };
+  }
 }
 
 // timer-wheel, whose clock is Date.now. "For larger delays, and has a minimum delay of 1000 ms".
@@ -63,6 +69,10 @@ class Wheel {
   size() {
     return {};
   }
+
+  told() {
+    return { fired: this.ran.splice(0) };
+  }
 }
 
 const ports = {
@@ -84,35 +94,55 @@ const ports = {
       delay_ms: { least: 1000, most: 2 ** 22 },
     },
   },
+  tarn: {
+    make: (config) => new Tarn(config),
+    name: "tarn",
+    component: "buffer_pool",
+    capabilities: ["interruption", "exact_time"],
+    profile: "longest-waiting-first",
+  },
+  "generic-pool": {
+    make: (config) => new GenericPool(config),
+    name: "generic-pool",
+    component: "buffer_pool",
+    capabilities: ["exact_time"],
+    profile: "longest-waiting-first",
+  },
 };
+
+if (process.argv[2] === "confirm-tarn") {
+  process.stdout.write(`${JSON.stringify(await confirm())}\n`);
+  process.exit(0);
+}
 
 const port = ports[process.argv[2]];
 
 function hello() {
+  const component = port.component ?? "timer";
   return {
     impl: port.name,
     version: require(`${port.name}/package.json`).version,
-    components: ["timer"],
-    capabilities: ["virtual_time"],
-    profiles: { timer: port.profile },
-    bounds: { timer: port.bounds },
+    components: [component],
+    capabilities: ["virtual_time", ...(port.capabilities ?? [])],
+    profiles: { [component]: port.profile },
+    bounds: port.bounds ? { [component]: port.bounds } : {},
   };
 }
 
-let timer;
+let made;
 
-function perform({ op, config, args }) {
+async function perform({ op, config, args }) {
   switch (op) {
     case "hello":
       return hello();
     case "reset":
-      timer = port.make(config);
+      made = port.make(config);
       return {};
     case "bye":
       return {};
     default: {
-      const told = timer[op](args ?? {});
-      return { fired: timer.ran.splice(0), ...told };
+      const told = await made[op](args ?? {});
+      return { ...made.told(), ...told };
     }
   }
 }
@@ -121,7 +151,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
   let reply;
   try {
-    reply = { id: request.id, ok: perform(request) };
+    reply = { id: request.id, ok: await perform(request) };
   } catch (error) {
     reply = { id: request.id, error: { kind: error.name, message: error.message } };
   }

@@ -14,14 +14,13 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from serving import serve
+from stepped_loop import Loop
 
 ERRORS = import_module("aiokafka.errors")
 MODULE = import_module("aiokafka.producer.message_accumulator")
 ACCUMULATOR = MODULE.MessageAccumulator
 TOPIC_PARTITION = import_module("aiokafka.structs").TopicPartition
 LATER = 2**30
-ITERATIONS = 30
-"""More iterations of the loop than any chain of callbacks here takes."""
 REFUSED = {
     "KafkaTimeoutError": "exhausted",
     "ProducerClosed": "closed",
@@ -29,29 +28,13 @@ REFUSED = {
 }
 
 
-class Loop(asyncio.SelectorEventLoop):
-    """An event loop whose clock is set from outside, in float seconds."""
-
-    now_s = 0.0
-
-    def time(self) -> float:
-        """Return the time in seconds."""
-        return self.now_s
-
-
-def settle(loop: Loop) -> None:
-    """Run the loop until nothing can go on."""
-
-    async def idle() -> None:
-        for _ in range(ITERATIONS):
-            await asyncio.sleep(0)
-
-    loop.run_until_complete(idle())
-
-
 def tell_the_time(loop: Loop) -> None:
     """Let the accumulator read the clock of the loop."""
     vars(MODULE)["time"] = SimpleNamespace(monotonic=loop.time)
+
+
+def _ignore(*_: object) -> None:
+    pass
 
 
 class Cluster:
@@ -67,17 +50,18 @@ class Accumulator:
 
     def __init__(self, config: dict[str, int]) -> None:
         self._topics = cast(dict[str, dict[str, str]], config).get("topics") or {}
-        self._loop = Loop()
-        self._loop.set_exception_handler(lambda *_: None)
-        self._loop.now_s = config["start_ms"] / 1000
-        tell_the_time(self._loop)
+        self.loop = Loop()
+        # A callback that raises is a part of the cases.
+        self.loop.set_exception_handler(_ignore)
+        self.loop.now_s = config["start_ms"] / 1000
+        tell_the_time(self.loop)
         self._backoff_s = config["retry_backoff_ms"] / 1000
         self._accumulator = ACCUMULATOR(
             Cluster(),
             config["batch_size"],
             0,
             LATER,
-            loop=self._loop,
+            loop=self.loop,
             linger_ms=config["linger_ms"],
         )
         self._muted: set[object] = set()
@@ -94,22 +78,11 @@ class Accumulator:
         self.happened = {"called_back": [], "appended": [], "refused": {}, "flushed": {}}
         return told
 
-    def settle(self) -> None:
-        """Run the loop until nothing can go on."""
-        settle(self._loop)
-
-    def close_loop(self) -> None:
-        """End what still waits."""
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-        self.settle()
-        self._loop.close()
-
     def _at(self, partition: int) -> Any:
         return TOPIC_PARTITION(self._topics.get(str(partition), "topic"), partition)
 
     def _begin(self, name: str, what: Coroutine[Any, Any, None]) -> None:
-        self._tasks[name] = self._loop.create_task(what)
+        self._tasks[name] = self.loop.create_task(what)
 
     def append(
         self,
@@ -207,13 +180,13 @@ class Accumulator:
 
     def advance(self, to_ms: int) -> None:
         """Set the clock."""
-        self._loop.now_s = to_ms / 1000
+        self.loop.now_s = to_ms / 1000
 
 
 def perform(port: Accumulator, operation: str, arguments: dict[str, int]) -> dict[str, object]:
     """Perform an operation and return the fields of its answer."""
     told: dict[str, object] = getattr(port, operation)(**arguments) or {}
-    port.settle()
+    port.loop.settle()
     return {**told, **port.forget()}
 
 
@@ -224,7 +197,7 @@ def main() -> None:
 
     def make(config: dict[str, int]) -> Accumulator:
         while made:
-            made.pop().close_loop()
+            made.pop().loop.end()
         made.append(Accumulator(config))
         return made[0]
 
@@ -235,7 +208,7 @@ def main() -> None:
     }
     serve({**who, **able, "profiles": {"accumulator": "wheelproof"}}, make, perform)
     while made:
-        made.pop().close_loop()
+        made.pop().loop.end()
 
 
 if __name__ == "__main__":

@@ -12,10 +12,9 @@ from async_accumulator import (
     LATER,
     TOPIC_PARTITION,
     Cluster,
-    Loop,
-    settle,
     tell_the_time,
 )
+from stepped_loop import Loop
 
 PARTITION = TOPIC_PARTITION("topic", 0)
 
@@ -46,7 +45,7 @@ class Bench:
         """Begin to add a batch."""
         adding = self.accumulator.add_batch(self.batch(), PARTITION, timeout_s)
         task = self.loop.create_task(adding)
-        settle(self.loop)
+        self.loop.settle()
         return task
 
 
@@ -72,7 +71,7 @@ def time_out_of_add_batch() -> dict[str, object]:
         bench.drain()
         # Another thread of control of the same producer appends first.
         bench.run(bench.accumulator.add_message(PARTITION, None, b"x", 1, 0))
-        settle(bench.loop)
+        bench.loop.settle()
     assert isinstance(late.exception(), ERRORS.KafkaTimeoutError)
     return {"given_s": given_s, "gave_up_after_s": round(bench.loop.now_s)}
 

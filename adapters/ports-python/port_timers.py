@@ -14,6 +14,7 @@ from functools import partial
 from typing import Protocol
 
 from serving import serve
+from stepped_loop import Loop
 
 
 class Timer(Protocol):
@@ -38,22 +39,12 @@ class Timer(Protocol):
         ...
 
 
-class _Loop(asyncio.SelectorEventLoop):
-    """An event loop whose clock is set from outside, in float seconds as in asyncio."""
-
-    now_s = 0.0
-
-    def time(self) -> float:
-        """Return the time in seconds."""
-        return self.now_s
-
-
 class AsyncioTimer:
     """`call_later` of an event loop; an advance runs one iteration of the loop."""
 
     def __init__(self) -> None:
         self.ran: list[str] = []
-        self._loop = _Loop()
+        self._loop = Loop()
         weakref.finalize(self, self._loop.close)
         self._handles: dict[str, asyncio.TimerHandle] = {}
 

@@ -27,7 +27,11 @@ from wheelproof_spec.history.reader import read_lines
 pytestmark = pytest.mark.long
 
 FINDINGS = (ROOT / "docs" / "findings" / "ports.md").read_text(encoding="utf-8")
-PORTS = [one for one in IMPLEMENTATIONS if any("/ports-" in word for word in one.driver)]
+PORTS = [
+    one
+    for one in IMPLEMENTATIONS
+    if any("/ports-" in word for word in (*one.driver, *(one.recorder or ())))
+]
 TOOLS = {
     "ports-go": ("go",),
     "ports-java": ("mvn",),
@@ -55,7 +59,7 @@ def _built(driver: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     assert built.returncode == 0, built.stderr
 
 
-@pytest.mark.parametrize("port", PORTS, ids=lambda port: port.name)
+@pytest.mark.parametrize("port", [one for one in PORTS if one.driver], ids=lambda port: port.name)
 def test_a_port_is_judged_as_the_page_says(
     port: Implementation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,7 +79,8 @@ def test_a_port_with_threads_is_recorded_and_judged(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = next(one for one in PORTS if one.name == name)
-    _built(port.driver, monkeypatch)
+    assert port.recorder is not None
+    _built(port.recorder, monkeypatch)
     small = Extent(cases=1, operations=800, threads=4, histories=2, seed=3)
     (measured,) = measure([replace(port, driven=())], small, tmp_path, lambda _: None)
     (recorded,) = measured.recorded

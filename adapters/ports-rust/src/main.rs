@@ -1,5 +1,8 @@
 //! Timers in Rust behind the protocol wheelproof.driver/1, each as its crate has it: `ports tokio`,
-//! `ports quad-wheel`. Tokio's clock is paused, and only `advance` moves it.
+//! `ports quad-wheel`. Tokio's clock is paused, and only `advance` moves it. `ports thread-timer record`
+//! records the timer that has a thread and the machine's clock.
+
+mod record;
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -13,6 +16,8 @@ use hierarchical_hash_wheel_timer::{IdOnlyTimerEntry, TimerError};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::time::{DelayQueue, delay_queue::Key};
+
+const WHEEL_VERSION: &str = "1.4.0";
 
 /// What a timer can be asked. What runs is added to `ran`.
 trait Timer {
@@ -130,6 +135,10 @@ impl Timer for QuadWheel {
 
 fn main() {
     let port = std::env::args().nth(1).unwrap_or_default();
+    if port == "thread-timer" {
+        let options: Vec<String> = std::env::args().skip(3).collect();
+        return record::record(WHEEL_VERSION, &options);
+    }
     let tokio = port == "tokio";
     let make = || -> Box<dyn Timer> {
         if tokio {
@@ -140,7 +149,7 @@ fn main() {
     };
     // Tokio's queue has up to 2 years, from when it was last looked at.
     let (name, version, longest) =
-        if tokio { ("tokio-util DelayQueue", "0.7.20", 1u64 << 30) } else { ("hierarchical_hash_wheel_timer", "1.4.0", 1 << 40) };
+        if tokio { ("tokio-util DelayQueue", "0.7.20", 1u64 << 30) } else { ("hierarchical_hash_wheel_timer", WHEEL_VERSION, 1 << 40) };
     let bounds = json!({"start_ms": {"most": 0}, "tick_ms": {"most": 1}, "delay_ms": {"least": 0, "most": longest}});
     let hello = json!({"impl": name, "version": version, "components": ["timer"], "capabilities": ["virtual_time"],
         "profiles": {"timer": "exact"}, "bounds": {"timer": bounds}});
