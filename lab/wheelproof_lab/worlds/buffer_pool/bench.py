@@ -5,6 +5,7 @@ Any other time-out may fire at any moment. TLA+: BufferPool.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from wheelproof import sync
@@ -14,6 +15,8 @@ from wheelproof.producer import (
     BufferOverflowError,
     BufferPool,
     ByteBuffer,
+    ForeignBufferError,
+    IllegalStateError,
     ProducerClosedError,
     WaitTime,
     WaitTimeSensor,
@@ -113,6 +116,7 @@ class PoolBench(Bench):
         except _LEAVES:
             return
         assert not buffer.position, f"a buffer with {buffer.position} bytes in it was lent"
+        assert buffer.capacity == size, f"{buffer.capacity} bytes were lent in the place of {size}"
         buffer.put(bytes(size))
         self.refuses(BufferOverflowError, partial(buffer.put, b"+"))
         self.pool.deallocate(buffer)
@@ -161,9 +165,15 @@ class PoolBench(Bench):
             for call in (self.pool.allocate, BufferPool):
                 calls = partial(call, wrong, 1), partial(call, 1, wrong)
                 self.refuses(IllegalArgumentError, *calls)
+        foreign = BufferPool(_POOLABLE, _POOLABLE, clock=PatientClock()).allocate(_POOLABLE, 0)
+        self.refuses(ForeignBufferError, partial(self.pool.deallocate, foreign))
         usage = self.pool.usage()
         assert usage.lent == 0, f"{usage.lent} bytes are still on loan"
         assert usage.waiting == 0, f"{usage.waiting} threads are in the queue, and all have ended"
+        # The audit itself sees a byte that is made, and one that a negative part makes up for.
+        made, hidden = replace(usage, lent=1), replace(usage, lent=-1, accumulated=1)
+        for unsound in (made, hidden):
+            self.refuses(IllegalStateError, partial(unsound.check, self.pool.total_memory))
 
     def _allocate(self, size: int) -> ByteBuffer:
         if self.failing and choose(2):
