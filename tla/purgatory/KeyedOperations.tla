@@ -6,6 +6,9 @@
 (* watch, so that nothing is missed between.                               *)
 (*                                                                         *)
 (* Source.       standard 2.1, 2.2, 2.4 - 2.6, 2.8, 2.9.                   *)
+(* Kafka.        DelayedOperationPurgatory: tryCompleteElseWatch (Submit   *)
+(*               to Settle), checkAndComplete (Call to Return),            *)
+(*               cancelForKey (Take).                                      *)
 (* Abstraction.  No locks, no lists, no order, no timer.  Predicates come  *)
 (*               true and may come false again, as the world likes.        *)
 (* Atomicity.    One step for each watch under some of the keys, each try, *)
@@ -179,7 +182,8 @@ Fairness ==
     /\ \A op \in Operations : WF_vars(op \in doomed /\ Cancel(op))
     /\ \A t \in Triggers : WF_vars(Check(t))
 
-Safe == Init /\ [][Next]_vars
+\* Most steps of a module that refines this one change nothing here: TLC looks for that first.
+Safe == Init /\ [][UNCHANGED vars \/ Next]_vars
 
 Spec == Safe /\ Fairness
 
