@@ -4,6 +4,7 @@
 (* which they came to their partition, until each has one outcome.         *)
 (*                                                                         *)
 (* Source.       standard 4.1, 4.6, 4.9 - 4.11.                            *)
+(* Kafka.        RecordAccumulator: append, drain, deallocate.             *)
 (* Abstraction.  No batches, no memory, no threads, no requests.  Records  *)
 (*               that end together have been in one batch.                 *)
 (* Atomicity.    A record is taken in one step, and records of a partition *)

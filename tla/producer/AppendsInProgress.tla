@@ -5,6 +5,8 @@
 (*                                                                         *)
 (* Source.       standard 4.1, 4.9, 4.10.  Kafka spins; the reference      *)
 (*               sleeps until an append has ended.                         *)
+(* Kafka.        RecordAccumulator: appendsInProgress,                     *)
+(*               abortIncompleteBatches, close.                            *)
 (* Abstraction.  Between its begin and its end an append looks whether the *)
 (*               accumulator has been closed, and makes a batch.  A round  *)
 (*               of aborting is one step.                                  *)

@@ -4,6 +4,7 @@
 (* longest, once there are enough of them, and none is ever lost.          *)
 (*                                                                         *)
 (* Source.       standard 3: 3.1, 3.4, 3.8, 3.9, 3.10.                     *)
+(* Kafka.        BufferPool: allocate, deallocate, close.                  *)
 (* Abstraction.  No lock, no conditions, no buffers.  What a waiting thread *)
 (*               has got together so far counts as available: nobody but   *)
 (*               that thread can have it.  Time-outs and interruptions are *)

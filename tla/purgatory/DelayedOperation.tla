@@ -5,6 +5,8 @@
 (* never answered.                                                         *)
 (*                                                                         *)
 (* Source.       standard 2.1, 2.2, 2.4, 2.5, 2.9.                         *)
+(* Kafka.        org.apache.kafka.server.purgatory.DelayedOperation:       *)
+(*               forceComplete, onComplete, onExpiration, isCompleted.     *)
 (* Abstraction.  No locks, no watch lists, no timer: an operation may      *)
 (*               expire at any moment, and need not.  That its predicate   *)
 (*               holds stands for the event and the trigger that follows.  *)

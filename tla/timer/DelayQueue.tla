@@ -5,6 +5,7 @@
 (*                                                                         *)
 (* Source.       standard 1.6, 1.7, 1.18; in SystemTimer the wait is       *)
 (*               the step AwaitDue, which may end at any time.             *)
+(* Kafka.        java.util.concurrent.DelayQueue: offer, poll.             *)
 (* Abstraction.  A bucket is its expiration, and is offered once.  Whoever *)
 (*               finds the head due takes it by a call of its own, so      *)
 (*               another thread may be faster.  Java's DelayQueue lets one *)

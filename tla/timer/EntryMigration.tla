@@ -3,6 +3,8 @@
 (* How entries move between buckets while other threads cancel them.       *)
 (*                                                                         *)
 (* Source.       standard 1.2, 1.6, 1.10 - 1.14, 1.18.                     *)
+(* Kafka.        TimerTaskList: add, remove, flush; TimerTaskEntry: list,  *)
+(*               cancelled, remove; TimerTask: setTimerTaskEntry, cancel.  *)
 (* Abstraction.  No clock, no queue, no read-write lock.  A flusher takes  *)
 (*               whichever bucket is not empty, in any order; where its    *)
 (*               entries go is fixed by Below.  Adders may run while a     *)

@@ -4,6 +4,7 @@
 (* when the first of them needs it.                                        *)
 (*                                                                         *)
 (* Source.       standard 1.3 (double-checked creation), KAFKA-2112.       *)
+(* Kafka.        TimingWheel.addOverflowWheel.                             *)
 (* Abstraction.  A wheel is made or not, and has its fields or not; what   *)
 (*               it is used for is left out.                               *)
 (* Atomicity.    One step for each read and write of the volatile          *)

@@ -4,6 +4,7 @@
 (* submitted once, unless it was cancelled or added again before.          *)
 (*                                                                         *)
 (* Source.       standard 1: 1.1, 1.2, 1.7, 1.8, 1.10, 1.12, 1.18.         *)
+(* Kafka.        Timer: add, advanceClock; TimerTask: cancel.              *)
 (* Abstraction.  No wheels, no queue, no threads.  A task may be submitted *)
 (*               from the moment at which the clock shows its due time;    *)
 (*               how much later, and in which order, is left open.         *)
