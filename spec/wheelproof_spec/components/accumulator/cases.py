@@ -45,9 +45,9 @@ def _asks_for(calls: Sequence[AccumulatorCall]) -> Iterator[str]:
 
 
 def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[AccumulatorCall], BatchLedger]:
-    from wheelproof_spec.components.accumulator.drawn import AccumulatorCases, AccumulatorDomain
+    from wheelproof_spec.components.accumulator.work import AccumulatorWork, driven_work
 
-    domain = AccumulatorDomain(
+    work = AccumulatorWork(
         faults=not any(
             map(tally.skips, (AccumulatorLimit.MEMORY_FAULTS, AccumulatorCapability.FAULTS))
         ),
@@ -63,8 +63,7 @@ def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[AccumulatorCall], Batc
         kafka_sizes=not tally.skips(AccumulatorCapability.KAFKA_SIZES),
     )
     judge = BatchLedger(profile, tally)
-    cases = AccumulatorCases(domain, judge)
-    return cases, judge
+    return driven_work(work, judge), judge
 
 
 ACCUMULATOR = Suite(
