@@ -27,6 +27,8 @@ _ALL_CORE = ("base", "drive", "history")
 _COMPONENTS = ("accumulator", "buffer_pool", "purgatory", "replication", "timer")
 _DRAWING = {"drawing.py", "view.py"}
 """What is part of a page, and takes Jinja's markup."""
+_FUZZED = {"machine.py", "lists.py", "under_test.py"}
+"""What is fuzzed takes Hypothesis, and is imported when a fuzzer runs."""
 _CONCURRENCY = {"_thread", "asyncio", "concurrent", "multiprocessing", "queue", "threading", "time"}
 _LAYERS = (
     "wheelproof", "wheelproof_explore", "wheelproof_spec", "wheelproof_spark", "wheelproof_lab",
@@ -58,7 +60,7 @@ def _core_files() -> list[Path]:
     core += python_files(
         *(folder / part for folder in components for part in ("history", "oracle"))
     )
-    return [path for path in core if path.name not in _DRAWING]
+    return [path for path in core if path.name not in _DRAWING | _FUZZED]
 
 
 def _core_modules() -> list[str]:

@@ -78,7 +78,7 @@ def machines() -> "dict[str, AnyMachine]":
     """Return the machines of `wheelproof fuzz`, by component."""
     from wheelproof_spec.fuzz.machine import Machine
 
-    return cast("dict[str, AnyMachine]", _parts("fuzz.machine", "MACHINE", Machine))
+    return cast("dict[str, AnyMachine]", _parts("machine", "MACHINE", Machine))
 
 
 def loads() -> "dict[str, MakeLoad]":

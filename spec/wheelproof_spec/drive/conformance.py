@@ -21,8 +21,8 @@ from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
 from wheelproof_spec.drive.answers import answers_to, is_refusal
-from wheelproof_spec.drive.counting import CountingPort
 from wheelproof_spec.drive.drawn_cases import fuzz
+from wheelproof_spec.drive.driver.counting import CountingPort
 from wheelproof_spec.drive.driver.messages import Introduction, request_line
 from wheelproof_spec.drive.driver.port import DriverPort
 from wheelproof_spec.drive.driver.process import DriverFailedError, DriverSilentError

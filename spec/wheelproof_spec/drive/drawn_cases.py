@@ -9,7 +9,7 @@ import itertools
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -26,7 +26,7 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.shrinking import ever_smaller, within, without_chunks
 from wheelproof_spec.base.suite import CaseSpace, DrawnCase, FuzzPlan, Suite
-from wheelproof_spec.drive.counting import starts_a_case
+from wheelproof_spec.drive.driver.counting import starts_a_case
 from wheelproof_spec.drive.driver.messages import request_line
 from wheelproof_spec.drive.driver.process import DriverFailedError
 
@@ -37,30 +37,9 @@ CASES_AHEAD = 8
 """How many cases are sent ahead: enough to hide the switches between the two processes."""
 MOST_ATTEMPTS = 3_000
 """The most smaller cases that shrinking tries before it returns the smallest so far."""
-STEPS_PER_CASE = 50
-
-_OFTEN = (1, 3)
-_AT_TIMES = (0, 1, 1, 3)
 
 CallT = TypeVar("CallT", bound=Request)
 SeenT = TypeVar("SeenT")
-
-
-def draw_case(
-    chance: random.Random, config: Sequence[int], kinds: Mapping[str, Sequence[int]]
-) -> DrawnCase:
-    """Return a random case; `config` and `kinds` have the exclusive upper bound of each number.
-
-    Each case has its own mix of kinds, and some kinds are left out: some defects show only then.
-    The first kind always takes part.
-    """
-    weights = [chance.choice(_OFTEN), *(chance.choice(_AT_TIMES) for _ in range(len(kinds) - 1))]
-    drawn = chance.choices(tuple(kinds), weights, k=STEPS_PER_CASE)
-    below = chance.randrange
-    return DrawnCase(
-        config=tuple(map(below, config)),
-        steps=tuple((kind, tuple(map(below, kinds[kind]))) for kind in drawn),
-    )
 
 
 @dataclass(frozen=True, slots=True)

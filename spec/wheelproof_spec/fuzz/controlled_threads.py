@@ -37,11 +37,14 @@ from wheelproof_explore.runtime.thread_steps import invocation
 from wheelproof_explore.strategies.drawn import Draw, DrawnStrategy
 from wheelproof_explore.strategies.strategy import run
 from wheelproof_explore.substrates.substrate import SubstrateKind, open_substrate
+from wheelproof_spec.base.component import Call
+from wheelproof_spec.drive.work import shown
 from wheelproof_spec.fuzz.burst import BurstError
+from wheelproof_spec.fuzz.threaded_case import shown_burst
 
 Answer = TypeVar("Answer")
-Call = tuple[str, Callable[[], Answer]]
-"""A call of a thread: its text, and the function that makes it."""
+Made = tuple[Call, Callable[[], Answer]]
+"""A step of a thread, and the function that makes it."""
 
 _NAME = "burst"
 
@@ -102,7 +105,7 @@ class ControlledThreads:
         with use_runtime(self._runtime):
             yield
 
-    def run(self, programs: Sequence[Iterable[Call[Answer]]], draw: Draw) -> list[Answer]:
+    def run(self, programs: Sequence[Iterable[Made[Answer]]], draw: Draw) -> list[Answer]:
         """Run each program on its own thread and return the results of the calls.
 
         A program yields its next call only when its thread reaches it. So a call is drawn next to
@@ -163,19 +166,19 @@ class ControlledThreads:
             rule, expected = "EveryCallReturns", "every call returns"
         return BurstError(f"{self._component}.{rule}", expected, failure.sentence())
 
-    def _make_calls(self, program: Iterable[Call[Answer]], answers: list[Answer]) -> None:
+    def _make_calls(self, program: Iterable[Made[Answer]], answers: list[Answer]) -> None:
         calls = iter(program)
         while True:
             # Before this step the call has not begun: other calls may run to their end first.
             self._runtime.perform(invocation("next"))
             call = self._next(calls)
             if self._runtime.log:
-                self._runtime.log[-1] = "end" if call is None else f"call {call[0]}"
+                self._runtime.log[-1] = "end" if call is None else f"call {shown(call[0])}"
             if call is None:
                 return
             answers.append(call[1]())
 
-    def _next(self, calls: Iterator[Call[Answer]]) -> Call[Answer] | None:
+    def _next(self, calls: Iterator[Made[Answer]]) -> Made[Answer] | None:
         try:
             return next(calls, None)
         except BaseException as error:
@@ -203,10 +206,10 @@ class ControlledThreads:
         self._table = table_of(sorted(columns), steps, [place for place, _, _ in self.deviations])
 
 
-def burst_line(burst: Sequence[Sequence[str]], deviations: Sequence[Deviation]) -> str:
+def burst_line(burst: Sequence[Sequence[Call]], deviations: Sequence[Deviation]) -> str:
     """Return a burst and its schedule as one line of JSON."""
     switches = [[place, chosen] for place, _, chosen in deviations]
-    return json.dumps({"burst": burst, "switches": switches})
+    return json.dumps({"burst": shown_burst(burst), "switches": switches})
 
 
 class _BurstExecution(Execution):

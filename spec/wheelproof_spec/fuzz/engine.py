@@ -3,20 +3,25 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine
 
+from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.results.fuzz_report import ContractViolationError, FuzzFailure, FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.fuzz.drawing import Drawing, drawing_of
-from wheelproof_spec.fuzz.threaded_case import Burst, Run, ThreadedCase, shrink
 
 STEPS_PER_CASE = 50
+
+Shrink = Callable[[Callable[[], bool]], tuple[tuple[str, ...], Violation | None]]
+"""Returns the lines of a smaller case, with its violation: None if the case does not fail again.
+
+It is asked with a function that tells whether there is time left.
+"""
 
 
 class EnoughError(BaseException):
@@ -45,7 +50,8 @@ class Recorder:
     steps: int = 0
     violation: Violation | None = None
     failing_steps: tuple[str, ...] = ()
-    failing_case: ThreadedCase | None = None
+    shrink: Shrink | None = None
+    """How the failing case is shrunk, if Hypothesis cannot do it."""
     calls: Counter[str] = field(default_factory=Counter[str])
     """How often each kind of call was made."""
 
@@ -55,45 +61,33 @@ class Recorder:
             raise EnoughError
         self.cases += 1
 
-    def judge_lines(
-        self, lines: tuple[str, ...], burst: Burst, violation: Violation | None
+    def judge(
+        self,
+        burst: Sequence[Sequence[Call]],
+        violation: Violation | None,
+        lines: Callable[[], tuple[str, ...]],
+        shrink: Shrink | None = None,
     ) -> None:
         """Count a burst; if it breaks the contract, keep the lines of the case and raise.
 
         The case that fails last is the smallest one: Hypothesis ends with it.
         """
-        self._count(burst)
+        self.steps += sum(map(len, burst))
+        self.calls.update(step.name_on_the_wire() for program in burst for step in program)
         if violation is not None:
             first = self.violation is None
-            self.violation = violation
-            self.failing_steps = lines
-            self._raise(violation, first=first)
-
-    def judge_threaded(self, case: ThreadedCase, violation: Violation | None) -> None:
-        """Count a burst; if it breaks the contract, keep the case and raise."""
-        self._count(case.bursts[-1])
-        if violation is not None:
-            first = self.violation is None
-            self.violation = violation
-            self.failing_case = case
-            self._raise(violation, first=first)
-
-    def _raise(self, violation: Violation, *, first: bool) -> NoReturn:
-        if first:
-            self.found()
-        raise ContractViolationError(violation)
+            self.violation, self.failing_steps, self.shrink = violation, lines(), shrink
+            if first:
+                self.found()
+            raise ContractViolationError(violation)
 
     def failure(self, repeat: str, *, shrunk: bool) -> FuzzFailure | None:
         """Return the failure that was found, if any; `repeat` is the command that repeats it."""
         if self.violation is None:
             return None
-        case = self.failing_case
-        steps = self.failing_steps if case is None else case.lines()
-        return FuzzFailure(violation=self.violation, steps=steps, repeat=repeat, shrunk=shrunk)
-
-    def _count(self, burst: Burst) -> None:
-        self.steps += sum(map(len, burst))
-        self.calls.update(_kind(words) for program in burst for words in program)
+        return FuzzFailure(
+            violation=self.violation, steps=self.failing_steps, repeat=repeat, shrunk=shrunk
+        )
 
 
 def run_machine(
@@ -101,15 +95,13 @@ def run_machine(
     machine: Callable[[Recorder], type[RuleBasedStateMachine]],
     plan: FuzzPlan,
     *,
-    run_threaded_case: Run | None = None,
     steps_per_case: int = STEPS_PER_CASE,
 ) -> FuzzReport:
     """Run a batch of cases of the machine, or as many batches as the plan has time for.
 
     The batch number is added to the seed, so `--seed` of a failure's own batch repeats it alone.
-    A failure of a machine with real threads is shrunk by running
-    smaller cases with `run_threaded_case`, since Hypothesis gives up on a failure that does not
-    repeat.
+    A failure of a machine with real threads has a `Shrink` of its own, since Hypothesis gives up on
+    a failure that does not repeat.
     """
     started = time.monotonic()
     drawing = drawing_of(plan)
@@ -132,9 +124,7 @@ def run_machine(
 
     while True:
         batch = _Batch(
-            plan,
-            lambda recorder: report(recorder, shrunk=False),
-            run_threaded_case if drawing.shrinks else None,
+            plan, lambda recorder: report(recorder, shrunk=False), shrinks=drawing.shrinks
         )
         batch.run(drawing, machine(batch.recorder), batch_seed, plan.cases, steps_per_case)
         done = report(batch.recorder, shrunk=True)
@@ -149,15 +139,12 @@ class _Batch:
     """One batch; a failure is reported at once, then shrunk within the time limit."""
 
     def __init__(
-        self,
-        plan: FuzzPlan,
-        report: Callable[[Recorder], object],
-        run_threaded_case: Run | None,
+        self, plan: FuzzPlan, report: Callable[[Recorder], object], *, shrinks: bool
     ) -> None:
         self.recorder = Recorder(found=self._found, enough=self._enough)
         self._plan = plan
         self._report = report
-        self._run_threaded_case = run_threaded_case
+        self._shrinks = shrinks
         self._deadline = math.inf
 
     def run(
@@ -178,9 +165,8 @@ class _Batch:
             # Real threads are not deterministic; the recorder has the last case that failed.
             if recorder.violation is None:
                 raise
-        case, run_case = recorder.failing_case, self._run_threaded_case
-        if case is not None and run_case is not None:
-            recorder.failing_case, again = shrink(case, run_case, self._goes_on)
+        if recorder.shrink is not None and self._shrinks:
+            recorder.failing_steps, again = recorder.shrink(self._goes_on)
             recorder.violation = again or recorder.violation
 
     def _found(self) -> None:
@@ -192,10 +178,4 @@ class _Batch:
 
     def _enough(self) -> bool:
         # Hypothesis does not shrink cases of real threads.
-        threaded = self.recorder.failing_case is not None and self._run_threaded_case is not None
-        return threaded or not self._goes_on()
-
-
-def _kind(call: str) -> str:
-    """Return the kind of a call: its first word."""
-    return call.partition(" ")[0]
+        return (self.recorder.shrink is not None and self._shrinks) or not self._goes_on()

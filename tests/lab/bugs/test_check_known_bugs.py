@@ -42,7 +42,7 @@ from wheelproof_spec.components.replication.cases import REPLICATION
 from wheelproof_spec.components.replication.oracle import ReplicationLedger
 from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
 from wheelproof_spec.components.timer.cases import TIMER
-from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
+from wheelproof_spec.components.timer.machine import BoundedReferencePort
 from wheelproof_spec.components.timer.model import TimerOracle
 
 pytestmark = pytest.mark.slow

@@ -17,9 +17,9 @@ from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import DrawnCase, FuzzPlan
 from wheelproof_spec.components.timer.component import DEFINITION, Add, Size, TimerCall, TimerConfig
-from wheelproof_spec.components.timer.drawn import TimerCases, TimerDomain
-from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
+from wheelproof_spec.components.timer.machine import BoundedReferencePort
 from wheelproof_spec.components.timer.model import TimerOracle
+from wheelproof_spec.components.timer.work import TimerWork, driven_work
 from wheelproof_spec.drive.drawn_cases import MOST_ATTEMPTS, run_drawn_cases, smaller_cases
 from wheelproof_spec.drive.driver.messages import parse_request
 from wheelproof_spec.drive.driver.port import DriverPort
@@ -37,7 +37,7 @@ def _fuzz(
 ) -> FuzzReport:
     return run_drawn_cases(
         "timer",
-        TimerCases(TimerDomain(), contract),
+        driven_work(TimerWork(), contract),
         InProcess(BoundedReferencePort(timer_class)),
         TimerOracle(contract.name, Tally()),
         FuzzPlan(cases=cases, seed=7, repeat="again --seed {seed}"),
@@ -78,12 +78,12 @@ def test_drawn_cases_find(bug: TimerBug) -> None:
 
 
 def test_every_smaller_case_has_calls_and_time_never_goes_back() -> None:
-    space = TimerCases(TimerDomain(), KAFKA)
+    space = driven_work(TimerWork(), KAFKA)
     case = space.draw(random.Random(3))
     smaller = list(smaller_cases(case))
     assert 50 < len(smaller) < MOST_ATTEMPTS
     for one in smaller:
-        calls = space.calls(one)
+        calls = list(space.calls(one))
         times = [call.to_ms for call in calls if isinstance(call, Advance)]
         assert times == sorted(times)
         assert isinstance(calls[0], Reset)

@@ -18,7 +18,7 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import KAFKA, WHEELPROOF
-from wheelproof_spec.components.purgatory.fuzz.machine import DISCIPLINES, Claimed
+from wheelproof_spec.components.purgatory.machine import DISCIPLINES, Claimed
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.components.registry import machines
 from wheelproof_spec.drive.driver.messages import parse_request

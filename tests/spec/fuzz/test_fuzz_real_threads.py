@@ -10,13 +10,22 @@ from wheelproof_lab.bugs.catalog import bugs, variant_of
 from wheelproof_lab.bugs.known_bug import Finder
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.suite import FuzzPlan
-from wheelproof_spec.components.purgatory.fuzz.machine import (
+from wheelproof_spec.components.purgatory.component import CheckAndComplete, PurgatoryConfig
+from wheelproof_spec.components.purgatory.machine import (
     DISCIPLINES,
     Claimed,
     PurgatoryUnderTest,
 )
+from wheelproof_spec.components.purgatory.work import (
+    ForceOne,
+    HandIn,
+    PurgatorySetup,
+    PurgatoryStep,
+    SatisfyAndCheck,
+)
 from wheelproof_spec.components.registry import machines
-from wheelproof_spec.fuzz.threaded_case import ThreadedCase
+from wheelproof_spec.drive.work import AdvanceBy
+from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
 
 SEED = seeds.seed(20_261_120)
 MANY_BATCHES_S = 120.0
@@ -62,10 +71,17 @@ def test_real_threads_find(component: str, bug: str) -> None:
 @pytest.mark.parametrize("one", DISCIPLINES, ids=lambda one: one.discipline.__name__)
 def test_every_discipline_is_drawn_and_keeps_its_claims(one: Claimed) -> None:
     number = DISCIPLINES.index(one)
-    setup = {"tick_ms": 1, "wheel_size": 2, "purge_interval": 0, "discipline": number}
-    case = ThreadedCase(setup=tuple(setup.items()), preemption_seed=SEED, preempt_one_in=4)
+    config = PurgatoryConfig(wheel_size=2, purge_interval=0)
+    setup = PurgatorySetup(config=config, discipline=number)
+    case: ThreadedCase[PurgatorySetup, PurgatoryStep] = ThreadedCase(
+        setup=setup, preemption_seed=SEED, preempt_one_in=4
+    )
     under_test = PurgatoryUnderTest(DelayedOperationPurgatory, None, case, keep=None)
-    burst = (("watch 7 xy", "trigger 1 x"), ("check x", "force"), ("check y", "advance 9"))
+    burst: Burst[PurgatoryStep] = (
+        (HandIn(delay_ms=7, keys=("x", "y"), conditions=(0,)), SatisfyAndCheck(last=1, key="x")),
+        (CheckAndComplete(key="x"), ForceOne(operation=-1)),
+        (CheckAndComplete(key="y"), AdvanceBy(jump_ms=9)),
+    )
     for _ in range(20):
         assert under_test.run(burst) is None
     assert under_test.finish() is None

@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _bugs() -> tuple[KnownBug, ...]:
-    machine = importlib.import_module("wheelproof_spec.components.counter.fuzz.machine")
+    machine = importlib.import_module("wheelproof_spec.components.counter.machine")
     racy: object = vars(machine)["RACY"]
     assert isinstance(racy, KnownBug)
     return (racy,)

@@ -63,9 +63,9 @@ def _asks_for(calls: Sequence[AccumulatorCall]) -> Iterator[str]:
 
 
 def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[AccumulatorCall], BatchLedger]:
-    from wheelproof_spec.components.accumulator.drawn import AccumulatorCases, AccumulatorDomain
+    from wheelproof_spec.components.accumulator.work import AccumulatorWork, driven_work
 
-    domain = AccumulatorDomain(
+    work = AccumulatorWork(
         faults=not any(
             map(tally.skips, (AccumulatorLimit.MEMORY_FAULTS, AccumulatorCapability.FAULTS))
         ),
@@ -92,8 +92,7 @@ def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[AccumulatorCall], Batc
         retries=not tally.skips(AccumulatorCapability.REENQUEUE),
     )
     judge = BatchLedger(profile, tally)
-    cases = AccumulatorCases(domain, judge)
-    return cases, judge
+    return driven_work(work, judge), judge
 
 
 ACCUMULATOR = Suite(

@@ -47,9 +47,9 @@ def _asks_for(calls: Sequence[PoolCall]) -> Iterator[str]:
 
 
 def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[PoolCall], PoolOracle]:
-    from wheelproof_spec.components.buffer_pool.drawn import PoolCases, PoolDomain
+    from wheelproof_spec.components.buffer_pool.work import PoolWork, driven_work
 
-    domain = PoolDomain(
+    work = PoolWork(
         wide=not tally.skips(PoolLimit.TWO_GIB),
         outside=not tally.skips(PoolLimit.SIZE_OUTSIDE),
         negative=not tally.skips(PoolLimit.NEGATIVE_SIZE),
@@ -60,8 +60,7 @@ def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[PoolCall], PoolOracle]
         faults=() if tally.skips(PoolCapability.FAULTS) else tuple(PoolFault),
     )
     judge = PoolOracle(profile, tally)
-    cases = PoolCases(domain, judge)
-    return cases, judge
+    return driven_work(work, judge), judge
 
 
 BUFFER_POOL = Suite(

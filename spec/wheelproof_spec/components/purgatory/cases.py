@@ -24,10 +24,9 @@ def _asks_for(calls: Sequence[PurgatoryCall]) -> frozenset[str]:
 
 
 def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[PurgatoryCall], PurgatoryOracle]:
-    from wheelproof_spec.components.purgatory.drawn import PurgatoryCases
+    from wheelproof_spec.components.purgatory.work import driven_work
 
-    judge = PurgatoryOracle(profile, tally)
-    return PurgatoryCases(tally), judge
+    return driven_work(tally), PurgatoryOracle(profile, tally)
 
 
 PURGATORY = Suite(

@@ -10,11 +10,10 @@ from wheelproof_spec.drive.case_table import read_cases
 
 
 def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[ReplicationCall], ReplicationLedger]:
-    from wheelproof_spec.components.replication.drawn import ReplicationCases
+    from wheelproof_spec.components.replication.driven import driven_work
 
-    cases = ReplicationCases(tally, ReplicationLedger(profile, tally))
-    judge = ReplicationLedger(profile, tally)
-    return cases, judge
+    cases = driven_work(tally, ReplicationLedger(profile, tally))
+    return cases, ReplicationLedger(profile, tally)
 
 
 REPLICATION = Suite(

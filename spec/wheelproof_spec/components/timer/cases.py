@@ -21,17 +21,17 @@ _LEVELS_OF_SHORT_JUMPS = 2
 
 
 def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[TimerCall], TimerOracle]:
-    from wheelproof_spec.components.timer.drawn import TimerCases, TimerDomain
+    from wheelproof_spec.components.timer.work import TimerWork, driven_work
 
-    domain = TimerDomain(
+    work = TimerWork(
         min_wheel_size=2 if tally.skips(TimerLimit.ONE_BUCKET) else 1,
         negative_delays=not tally.skips(TimerLimit.NEGATIVE_DELAY),
         max_level=_LEVELS_OF_SHORT_JUMPS
         if tally.skips(TimerLimit.LONG_JUMP)
-        else TimerDomain().max_level,
+        else TimerWork().max_level,
+        bounds=tally.bounds,
     )
-    cases = TimerCases(domain, contract_of(profile), tally.bounds)
-    return cases, TimerOracle(profile, tally)
+    return driven_work(work, contract_of(profile)), TimerOracle(profile, tally)
 
 
 def scaled(calls: Sequence[TimerCall], bounds: Bounds) -> Sequence[TimerCall]:

@@ -1,24 +1,12 @@
 """Named cases, and drawn ones."""
 
-import random
-from collections.abc import Sequence
-
 from wheelproof_spec.base.calls import Reset
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.suite import CaseSpace, DrawnCase, Scenario, Suite, any_suite
+from wheelproof_spec.base.suite import CaseSpace, Scenario, Suite, any_suite
 
 from .component import DEFINITION, CounterCall, CounterConfig, Increment, Look
 from .oracle import Oracle
-
-
-class CounterCases(CaseSpace[CounterCall]):
-    def draw(self, chance: random.Random) -> DrawnCase:
-        steps = tuple((chance.choice(("increment", "increment", "look")), ()) for _ in range(10))
-        return DrawnCase(config=(chance.randrange(6),), steps=steps)
-
-    def calls(self, case: DrawnCase) -> Sequence[CounterCall]:
-        reset = Reset(config=CounterConfig(bound=abs(case.config[0]) + 1))
-        return (reset, *(Increment() if kind == "increment" else Look() for kind, _ in case.steps))
+from .work import driven_work
 
 
 def _scenarios() -> tuple[Scenario[CounterCall], ...]:
@@ -27,8 +15,8 @@ def _scenarios() -> tuple[Scenario[CounterCall], ...]:
     return (Scenario(name="nothing is counted beyond the bound", calls=full),)
 
 
-def _drawn(profile: str, tally: Tally) -> tuple[CounterCases, Oracle]:
-    return CounterCases(), Oracle(profile, tally)
+def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[CounterCall], Oracle]:
+    return driven_work(), Oracle(profile, tally)
 
 
 COUNTER = Suite(definition=DEFINITION, judge=Oracle, scenarios=_scenarios, drawn=_drawn)

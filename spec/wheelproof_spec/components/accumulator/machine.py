@@ -8,9 +8,8 @@ replaces one that was closed, by force or not, or that still has an incomplete b
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-
-from hypothesis import strategies as st
 
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.sync import use_runtime
@@ -22,25 +21,31 @@ from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.accumulator.cases import ACCUMULATOR
-from wheelproof_spec.components.accumulator.component import WHEELPROOF, AccumulatorConfig
+from wheelproof_spec.components.accumulator.component import WHEELPROOF
 from wheelproof_spec.components.accumulator.history import RECORDED
 from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
 from wheelproof_spec.components.accumulator.reference import (
     ReferenceAccumulatorPort,
     reference_config,
 )
-from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
+from wheelproof_spec.components.accumulator.work import (
+    BURSTS,
+    AccumulatorSetup,
+    AccumulatorStep,
+    AppendRecord,
+    CloseAll,
+    FlushAll,
+)
+from wheelproof_spec.drive.work import InterruptThread
+from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
 from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 from wheelproof_spec.fuzz.interruptions import Interruptions
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
 
 _PARTITIONS = tuple(TopicPartition("topic", number) for number in range(2))
-_BATCH_SIZE = 100
 _MAX_SIZE = 2**20
-_PATIENTLY_MS = 600_000
-"""Longer than a burst may take: if no memory comes, the burst is stuck."""
 
 
 def run_threaded_accumulator_fuzz(
@@ -50,8 +55,8 @@ def run_threaded_accumulator_fuzz(
     return run_burst_fuzz(
         "accumulator, real threads",
         partial(AccumulatorUnderTest, accumulator_class, keep=plan.keep),
-        _setups(),
-        bursts_of(_calls()),
+        setups_of(BURSTS),
+        bursts_of(BURSTS),
         plan,
     )
 
@@ -62,30 +67,24 @@ class AccumulatorUnderTest:
     def __init__(
         self,
         accumulator_class: type[RecordAccumulator],
-        case: ThreadedCase,
+        case: ThreadedCase[AccumulatorSetup, AccumulatorStep],
         *,
         keep: Callable[[KeptHistory], object] | None,
     ) -> None:
         self._keep = keep
-        setup = dict(case.setup)
-        self._split_one_in = setup["split_one_in"]
-        self._config = AccumulatorConfig(
-            total_memory=setup["total_memory"],
-            batch_size=_BATCH_SIZE,
-            callbacks="in_order",
-            gives_back="at_once",
-        )
+        self._split_one_in = case.setup.split_one_in
+        self._config = replace(case.setup.config, callbacks="in_order", gives_back="at_once")
         self._accumulator_class = accumulator_class
         self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
         self._responses = 0
         self._open()
 
-    def run(self, burst: Burst) -> Violation | None:
+    def run(self, burst: Burst[AccumulatorStep]) -> Violation | None:
         """Run one burst beside a sender, and return the violation in the history."""
         self._interruptions = Interruptions()
         self._news = _News(len(burst))
         programs: list[list[Callable[[], None]]] = [
-            [*(partial(self._call, words) for words in program), self._news.leave]
+            [*(partial(self._call, step) for step in program), self._news.leave]
             for program in burst
         ]
         violation = self._bursts.run([*programs, [self._serve]], self._recorded.look)
@@ -98,28 +97,28 @@ class AccumulatorUnderTest:
         self._closed = self._aborting = False
         self._bursts = JudgedBursts(RECORDED, self._config, keep=self._keep)
         with use_runtime(self._runtime):
-            pool = BufferPool(self._config.total_memory, _BATCH_SIZE)
+            pool = BufferPool(self._config.total_memory, self._config.batch_size)
             accumulator = self._accumulator_class(pool, reference_config(self._config))
         self._recorded = RecordedAccumulator(accumulator, pool, self._bursts.recorder, _PARTITIONS)
 
-    def _call(self, words: str) -> None:
+    def _call(self, step: AccumulatorStep) -> None:
         recorder = self._bursts.recorder
         self._interruptions.join_in(recorder.process())
-        match words.split(" "):
-            case ["append", partition, size]:
-                self._recorded.append(_PARTITIONS[int(partition)], int(size), _PATIENTLY_MS)
-            case ["interrupt", number]:
-                victim = self._interruptions.victim(int(number))
+        match step:
+            case AppendRecord(partition=number, size=size, max_time_to_block_ms=timeout_ms):
+                self._recorded.append(_PARTITIONS[number], size, timeout_ms)
+            case InterruptThread(victim=number):
+                victim = self._interruptions.victim(number)
                 recorder.do(Interrupt(name=victim.name), victim.interrupt)
-            case ["flush"]:
+            case FlushAll():
                 self._recorded.flush()
-            case ["close"]:
-                self._close()
-            case ["abort"]:
+            case CloseAll(by_force=True):
                 # The sender aborts.
                 self._aborting = True
+            case CloseAll():
+                self._close()
             case _:
-                raise AssertionError(words)
+                raise AssertionError(step)
         self._news.spread()
 
     def _close(self) -> None:
@@ -176,21 +175,6 @@ class _News:
             self._changed.wait_for(lambda: self._is_any or not self._at_work)
             self._is_any = False
             return self._at_work > 0
-
-
-def _setups() -> st.SearchStrategy[Setup]:
-    return st.builds(_setup, st.integers(1, 3), st.sampled_from((2, 1_000)))
-
-
-def _setup(batches: int, split_one_in: int) -> Setup:
-    return ("total_memory", _BATCH_SIZE * batches), ("split_one_in", split_one_in)
-
-
-def _calls() -> st.SearchStrategy[str]:
-    appends = st.builds("append {} {}".format, st.integers(0, 1), st.sampled_from((0, 3, 10)))
-    interruptions = st.builds("interrupt {}".format, st.integers(0, 3))
-    rare = st.sampled_from(("close", "abort", *("flush",) * 6))
-    return st.one_of(*[appends] * 5, st.just("flush"), interruptions, rare)
 
 
 MACHINE = Machine(

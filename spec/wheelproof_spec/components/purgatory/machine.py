@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 
-from hypothesis import strategies as st
-
 from wheelproof.clock import ManualClock
 from wheelproof.purgatory import (
     BlockingDiscipline,
@@ -36,7 +34,10 @@ from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import (
     PREDICATES_TOO,
     WHEELPROOF,
+    AskGauges,
     AwaitSubmitted,
+    CancelForKey,
+    CheckAndComplete,
     PurgatoryConfig,
 )
 from wheelproof_spec.components.purgatory.history import RECORDED
@@ -46,12 +47,24 @@ from wheelproof_spec.components.purgatory.recording.calls import (
     RecordedOperation,
 )
 from wheelproof_spec.components.purgatory.reference import PurgatoryVariant, ReferencePurgatoryPort
+from wheelproof_spec.components.purgatory.work import (
+    LONGEST_DELAY_MS,
+    ForceOne,
+    HandIn,
+    PurgatorySetup,
+    PurgatoryStep,
+    SatisfyAndCheck,
+    SetAndCheck,
+    SetOpenCondition,
+    work_of_bursts,
+)
+from wheelproof_spec.drive.work import AdvanceBy
 from wheelproof_spec.fuzz.burst import await_submitted
-from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
+from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
 from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
 from wheelproof_spec.history.run import EVERY_CALL_RETURNS
 
 
@@ -76,9 +89,7 @@ DISCIPLINES = (
 
 MakeDiscipline = Callable[[], CompletionDiscipline]
 
-_KEYS = ("x", "y")
 _SHARDS = 2
-_LONGEST_DELAY_MS = 40
 
 
 def run_threaded_purgatory_fuzz(variant: PurgatoryVariant, plan: FuzzPlan) -> FuzzReport:
@@ -87,39 +98,33 @@ def run_threaded_purgatory_fuzz(variant: PurgatoryVariant, plan: FuzzPlan) -> Fu
     The reference itself is drawn with one of the five disciplines, and judged by its claims.
     """
     discipline = None if variant == PurgatoryVariant() else variant.discipline
+    work = work_of_bursts(len(DISCIPLINES) if discipline is None else 1)
     return run_burst_fuzz(
         "purgatory, real threads",
         partial(PurgatoryUnderTest, variant.purgatory_class, discipline, keep=plan.keep),
-        _setups(len(DISCIPLINES) if discipline is None else 1),
-        bursts_of(_calls()),
+        setups_of(work),
+        bursts_of(work),
         plan,
     )
 
 
 class PurgatoryUnderTest:
-    """A purgatory whose calls are recorded.
-
-    The calls in words: "watch 25 xy" hands in an operation with a time-out of 25 ms and two keys;
-    "true 25 xy" hands in an operation that can end at once. "trigger 2 x" satisfies the last two
-    operations, then checks the key; "force" completes the last operation. "advance 7" moves the
-    clock by 7 ms, then advances the timer.
-    """
+    """A purgatory whose calls are recorded."""
 
     def __init__(
         self,
         purgatory_class: type[AnyPurgatory],
         discipline: MakeDiscipline | None,
-        case: ThreadedCase,
+        case: ThreadedCase[PurgatorySetup, PurgatoryStep],
         *,
         keep: Callable[[KeptHistory], object] | None,
     ) -> None:
-        setup = dict(case.setup)
-        drawn = DISCIPLINES[setup.get("discipline", 0)]
+        drawn, asked = DISCIPLINES[case.setup.discipline], case.setup.config
         config = replace(
             drawn.claims,
-            tick_ms=setup["tick_ms"],
-            wheel_size=setup["wheel_size"],
-            purge_interval=setup["purge_interval"],
+            tick_ms=asked.tick_ms,
+            wheel_size=asked.wheel_size,
+            purge_interval=asked.purge_interval,
         )
         self._discipline = drawn.discipline if discipline is None else discipline
         self._names = count(1)
@@ -150,9 +155,9 @@ class PurgatoryUnderTest:
             )
         self._calls = RecordedCalls(self._purgatory, self._bursts.recorder)
 
-    def run(self, burst: Burst) -> Violation | None:
+    def run(self, burst: Burst[PurgatoryStep]) -> Violation | None:
         """Run one burst and return the violation of its history, if any."""
-        programs = [[partial(self._call, words) for words in program] for program in burst]
+        programs = [[partial(self._call, step) for step in program] for program in burst]
         # The threads make operations, with primitives of the same runtime.
         with use_runtime(self._runtime):
             violation = self._bursts.run(programs, self._settle)
@@ -165,36 +170,36 @@ class PurgatoryUnderTest:
             # A thread may be stuck in the purgatory.
             self._executor.shutdown()
             return None
-        end = partial(self._advance, _LONGEST_DELAY_MS + 1)
+        end = partial(self._advance, LONGEST_DELAY_MS + 1)
         violation = self._bursts.run([[end]], self._purge) or self._bursts.finish()
         end_it = self._executor.shutdown if violation else self._purgatory.close
         end_it()
         return violation
 
-    def _call(self, words: str) -> None:
-        match words.split(" "):
-            case ["watch" | "true" as verb, delay_ms, keys]:
-                operation = self._operation(int(delay_ms), tuple(keys))
-                if verb == "true":
+    def _call(self, step: PurgatoryStep) -> None:
+        match step:
+            case HandIn(delay_ms=delay_ms, keys=keys, conditions=conditions):
+                operation = self._operation(delay_ms, keys)
+                if not conditions:
                     operation.satisfy()
                 self._calls.hand_in(operation)
-            case ["trigger", last, key]:
-                for operation in self._made[-int(last) :]:
+            case SatisfyAndCheck(last=last, key=key):
+                for operation in self._made[-last:]:
                     operation.satisfy()
                 self._calls.check(key)
-            case ["check", key]:
+            case CheckAndComplete(key=key):
                 self._calls.check(key)
-            case ["cancel", key]:
+            case CancelForKey(key=key):
                 self._calls.cancel(key)
-            case ["force"]:
-                for operation in self._made[-1:]:
-                    operation.force()
-            case ["advance", jump_ms]:
-                self._advance(int(jump_ms))
-            case ["purge"]:
-                self._bursts.recorder.do(PurgeCompleted(), self._purgatory.purge_completed)
-            case _:
-                raise AssertionError(words)
+            case ForceOne(operation=number):
+                if made := self._made:
+                    made[number % len(made)].force()
+            case AdvanceBy(jump_ms=jump_ms):
+                self._advance(jump_ms)
+            case PurgeCompleted():
+                self._bursts.recorder.do(step, self._purgatory.purge_completed)
+            case SetOpenCondition() | SetAndCheck() | AskGauges():
+                raise AssertionError(step)
 
     def _operation(self, delay_ms: int, keys: tuple[str, ...]) -> RecordedOperation:
         """Return a new operation; other threads may complete it while it is handed in."""
@@ -221,36 +226,8 @@ class PurgatoryUnderTest:
 
     def _purge(self) -> None:
         self._settle()
-        self._call("purge")
+        self._call(PurgeCompleted())
         self._settle()
-
-
-def _setups(disciplines: int) -> st.SearchStrategy[Setup]:
-    sizes = {"tick_ms": (1, 3), "wheel_size": (2, 4), "purge_interval": (0, 2)}
-    drawn = [st.tuples(st.just(name), st.integers(*bounds)) for name, bounds in sizes.items()]
-    if disciplines > 1:
-        # More than half of the cases have the reference's own discipline.
-        numbers = (*(0 for _ in range(disciplines)), *range(disciplines))
-        drawn.append(st.tuples(st.just("discipline"), st.sampled_from(numbers)))
-    return st.tuples(*drawn)
-
-
-def _calls() -> st.SearchStrategy[str]:
-    keys = st.sampled_from(_KEYS)
-    watches = st.builds(
-        "{} {} {}".format,
-        st.sampled_from(("watch", "watch", "watch", "true")),
-        st.sampled_from((0, 1, 7, _LONGEST_DELAY_MS)),
-        st.lists(keys, min_size=1, unique=True).map("".join),
-    )
-    triggers = st.builds("trigger {} {}".format, st.sampled_from((1, 2, 9)), keys)
-    others = st.one_of(
-        st.builds("check {}".format, keys),
-        st.builds("cancel {}".format, keys),
-        st.sampled_from(("force", "purge")),
-    )
-    advances = st.builds("advance {}".format, st.integers(0, 10))
-    return st.one_of(watches, watches, triggers, others, advances)
 
 
 MACHINE = Machine(

@@ -6,22 +6,23 @@ agree (standard 1.6, 1.13, 1.18).
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-
-from hypothesis import strategies as st
 
 from wheelproof.sync import atomic_integer, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
 from wheelproof_spec.base.clause import Clause, Said
+from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.components.timer.reference import TimerVariant
+from wheelproof_spec.drive.work import Alphabet, Draw, Kind
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
-from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz
+from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
 from wheelproof_spec.fuzz.hooks import (
     Hook,
     InstrumentedRuntime,
@@ -59,15 +60,54 @@ class ListClause(Clause):
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddEntry(Call):
+    """Add an entry to a list."""
+
+    entry: int
+    to: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveEntry(Call):
+    """Remove an entry from the list that it is in."""
+
+    entry: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lists:
+    """How many lists there are, and how many entries."""
+
+    lists: int
+    entries: int
+
+
+class _Moves:
+    def setup(self, draw: Draw) -> Lists:
+        """Return the numbers, which are always the same."""
+        del draw
+        return Lists(lists=_LISTS, entries=_ENTRIES)
+
+    def kinds(self) -> Alphabet[Lists, AddEntry | RemoveEntry]:
+        """Return the alphabet; see `Work.kinds`."""
+        return {
+            "add": Kind(
+                draw=lambda draw, _: AddEntry(entry=draw.below(_ENTRIES), to=draw.below(_LISTS)),
+                weight=1,
+            ),
+            "remove": Kind(draw=lambda draw, _: RemoveEntry(entry=draw.below(_ENTRIES)), weight=1),
+        }
+
+
 def run_list_fuzz(variant: TimerVariant, plan: FuzzPlan) -> FuzzReport:
     """Let threads move entries between lists of `variant`; see `run_burst_fuzz`."""
-    entries = st.integers(0, _ENTRIES - 1)
-    adds = st.builds("add {} {}".format, entries, st.integers(0, _LISTS - 1))
+    work = _Moves()
     return run_burst_fuzz(
         "timer task lists, real threads",
         lambda case: _ListsUnderTest(variant.bucket_class, case.preemption()),
-        st.just((("lists", _LISTS), ("entries", _ENTRIES))),
-        bursts_of(adds | st.builds("remove {}".format, entries)),
+        setups_of(work),
+        bursts_of(work),
         plan,
     )
 
@@ -81,23 +121,22 @@ class _ListsUnderTest:
             self._lists = [bucket_class(self._counter) for _ in range(_LISTS)]
             self._entries = [TimerTaskEntry(_IdleTask(0), Millis(0)) for _ in range(_ENTRIES)]
 
-    def run(self, burst: Burst) -> Violation | None:
+    def run(self, burst: Burst[AddEntry | RemoveEntry]) -> Violation | None:
         """Run one burst, then flush all lists and compare."""
         self._before = self._preemption
         try:
             run_burst(
-                [[self._call(words) for words in program] for program in burst], DEFINITION.title()
+                [[self._call(step) for step in program] for program in burst], DEFINITION.title()
             )
         except BurstError as error:
             return error.violation
         return self._flush()
 
-    def _call(self, words: str) -> Callable[[], None]:
-        kind, *numbers = words.split()
-        entry = self._entries[int(numbers[0])]
-        if kind == "remove":
-            return entry.remove
-        return partial(self._lists[int(numbers[1])].add, entry)
+    def _call(self, step: AddEntry | RemoveEntry) -> Callable[[], None]:
+        entry = self._entries[step.entry]
+        if isinstance(step, AddEntry):
+            return partial(self._lists[step.to].add, entry)
+        return entry.remove
 
     def _flush(self) -> Violation | None:
         counted = self._counter.get()

@@ -1,1 +1,0 @@
-"""The machines that fuzz the replica manager."""

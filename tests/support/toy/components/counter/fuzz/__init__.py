@@ -1,1 +1,0 @@
-"""The machine that fuzzes the counter."""
