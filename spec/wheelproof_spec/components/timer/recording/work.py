@@ -15,8 +15,9 @@ from wheelproof_spec.history.recording.work import Make, Meet, Pause, Step, Work
 _WHEEL_SIZES = (2, 3, 5, 20)
 _WIDE = 100
 _RUSH_TICKS = 4
-_RUSH_HERD = 6
-_RUSH_ADDS = 30
+_RUSH_HERD = 30
+_RUSH_ADDS = 40
+_NEXT_TURN_ONE_IN = (4, 16, 64)
 _HERD = 12
 _SCATTERED = 20
 _LAST_ADDS = 12
@@ -36,7 +37,7 @@ class _Draw:
 
     def round(self, dice: Random) -> list[Step]:
         """Return one round."""
-        return dice.choice((self._rush, self._herd, self._scattered))(dice)
+        return dice.choice((self._rush, self._rush, self._herd, self._scattered))(dice)
 
     def _rush(self, dice: Random) -> list[Step]:
         """Herds for a few ticks in a row; when their buckets are taken, adds for these very ones.
@@ -49,14 +50,16 @@ class _Draw:
             for ahead in range(_RUSH_TICKS):
                 herd = range(dice.randrange(_RUSH_HERD))
                 steps += [self._add(dice, caller, first_ms + ahead) for _ in herd]
-        longest = self._wheel_size + 1
+        # Most are for the bucket that is being taken, and few for its next turn.
+        rare = dice.choice(_NEXT_TURN_ONE_IN)
         for caller in range(self._threads):
             wait_us = first_ms * 1_000 - dice.randrange(1_000)
             steps.append(Pause(caller=caller, us=wait_us))
             for _ in range(_RUSH_ADDS):
-                steps.append(self._add(dice, caller, dice.randrange(longest)))
+                turn_ms = self._wheel_size if dice.randrange(rare) == 0 else 0
+                steps.append(self._add(dice, caller, max(turn_ms - 1, 0) + dice.randrange(2)))
                 if dice.randrange(_PAUSES_ONCE_IN) == 0:
-                    steps.append(Pause(caller=caller, us=dice.randrange(300)))
+                    steps.append(Pause(caller=caller, us=dice.randrange(200)))
         return steps
 
     def _herd(self, dice: Random) -> list[Step]:
@@ -134,7 +137,7 @@ def work(callers: Callers) -> Work:
     """Return the work of one history; a timer of every second one is closed in the end."""
     dice = Random(f"timer {callers.seed} {callers.number}")
     # In a wide wheel each add of the end has a bucket of its own.
-    wheel_size = _WIDE if callers.hurried else dice.choice(_WHEEL_SIZES)
+    wheel_size = dice.choice((2, _WIDE) if callers.hurried else _WHEEL_SIZES)
     drawn = _Draw(callers, wheel_size)
     steps = list(rounds(callers, dice, partial(_Draw.round, drawn)))
     if callers.hurried:

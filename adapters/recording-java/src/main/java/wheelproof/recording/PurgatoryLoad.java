@@ -1,5 +1,7 @@
 package wheelproof.recording;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -11,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 
 /** Callers that hand in operations, trigger keys, complete by force; the rest expires. */
-public final class PurgatoryLoad implements Load {
+public final class PurgatoryLoad implements WorkLoad {
     private static final int PURGE_INTERVAL = 100;
     private static final int KEYS = 12;
     private static final int RECENT = 64;
@@ -77,9 +79,7 @@ public final class PurgatoryLoad implements Load {
         } else if (choice < 90) {
             force(known);
         } else if (choice < 92 && purgatory.cancelsKeys()) {
-            String key = key(dice.nextInt(KEYS));
-            recorder.call("cancel_for_key", Map.of("key", key),
-                    () -> cancelled(purgatory.cancelForKey(key)));
+            cancel(key(dice.nextInt(KEYS)));
         } else if (choice < 96) {
             recorder.call("watched", Map.of(), () -> count(purgatory.watched()));
         } else {
@@ -91,9 +91,16 @@ public final class PurgatoryLoad implements Load {
         int first = dice.nextInt(KEYS);
         List<String> keys = dice.ints(1 + dice.nextInt(3), 0, KEYS)
                 .mapToObj(step -> key((first + step) % KEYS)).distinct().toList();
+        int number = made.getAndIncrement();
         Operation operation = new Operation(
-                made.getAndIncrement(), 1 + dice.nextLong(LONGEST_DELAY_MS), keys);
+                "op" + number, number % DAWDLES_ONE_IN == 0 ? DAWDLE_NS : 0,
+                1 + dice.nextLong(LONGEST_DELAY_MS), keys);
         int place = dice.nextInt(RECENT);
+        handIn(operation, () -> recent.set(place, operation));
+    }
+
+    private void handIn(Operation operation, Runnable publish) throws Exception {
+        List<String> keys = operation.keys;
         Map<String, ?> asked =
                 Map.of("operation", operation.name, "keys", keys, "delay_ms", operation.delayMs);
         recorder.call("try_complete_else_watch", asked, () -> {
@@ -101,22 +108,93 @@ public final class PurgatoryLoad implements Load {
             operation.handle = purgatory.operation(operation.delayMs, operation);
             handles.put(operation.handle, operation.name);
             // Published first: others may complete it while it is being handed in.
-            recent.set(place, operation);
+            publish.run();
             return Map.of("completed", purgatory.tryCompleteElseWatch(operation.handle, keys));
         });
+    }
+
+    @Override
+    public List<String> capabilities() throws Exception {
+        List<String> calls = new ArrayList<>(List.of(
+                "try_complete_else_watch", "satisfy", "check_and_complete", "force_complete",
+                "watched", "num_delayed"));
+        PurgatoryUnderLoad asked = make.apply(PURGE_INTERVAL);
+        if (asked.cancelsKeys()) {
+            calls.add("cancel_for_key");
+        }
+        asked.shutdown();
+        return calls;
+    }
+
+    @Override
+    public Map<String, ?> claims() {
+        return promises;
+    }
+
+    @Override
+    public void work(Recorder recorder, Work work) throws Exception {
+        this.recorder = recorder;
+        purgatory = make.apply(work.config().get("purge_interval").asInt());
+        Map<String, Operation> operations = new ConcurrentHashMap<>();
+        work.act(step -> perform(step, operations));
+        Recording.awaitQuiet(() -> purgatory.numDelayed() == 0);
+        purgatory.shutdown();
+    }
+
+    private void perform(JsonNode step, Map<String, Operation> operations) throws Exception {
+        JsonNode args = step.get("args");
+        String name = args.path("operation").asText();
+        Operation known = operations.get(name);
+        switch (step.get("op").asText()) {
+            case "try_complete_else_watch" -> {
+                List<String> keys = new ArrayList<>();
+                args.get("keys").forEach(key -> keys.add(key.asText()));
+                Operation operation = new Operation(
+                        name, step.path("lasts_us").asLong() * 1_000,
+                        args.get("delay_ms").asLong(), keys);
+                handIn(operation, () -> operations.put(name, operation));
+            }
+            case "satisfy" -> {
+                if (known != null) {
+                    satisfy(known);
+                }
+            }
+            case "force_complete" -> {
+                if (known != null) {
+                    force(known);
+                }
+            }
+            case "check_and_complete" -> check(args.get("key").asText());
+            case "cancel_for_key" -> cancel(args.get("key").asText());
+            case "watched" -> recorder.call("watched", Map.of(), () -> count(purgatory.watched()));
+            default -> recorder.call(
+                    "num_delayed", Map.of(), () -> count(purgatory.numDelayed()));
+        }
     }
 
     /** First makes the predicate true, then tries the operations of one of its keys. */
     private void trigger(Operation known) throws Exception {
         if (known.claimed.compareAndSet(false, true)) {
-            recorder.call("satisfy", known.named(), () -> {
-                known.holds = true;
-                return Map.of();
-            });
+            satisfy(known);
         }
-        String key = known.keys.get(0);
+        check(known.keys.get(0));
+    }
+
+    private void satisfy(Operation known) throws Exception {
+        recorder.call("satisfy", known.named(), () -> {
+            known.holds = true;
+            return Map.of();
+        });
+    }
+
+    private void check(String key) throws Exception {
         recorder.call("check_and_complete", Map.of("key", key),
                 () -> count(purgatory.checkAndComplete(key)));
+    }
+
+    private void cancel(String key) throws Exception {
+        recorder.call("cancel_for_key", Map.of("key", key),
+                () -> cancelled(purgatory.cancelForKey(key)));
     }
 
     private void force(Operation known) throws Exception {
@@ -141,16 +219,16 @@ public final class PurgatoryLoad implements Load {
     private final class Operation implements PurgatoryUnderLoad.Body {
         private final String name;
         private final long delayMs;
-        private final boolean dawdles;
+        private final long lastsNs;
         private final List<String> keys;
         private final AtomicBoolean claimed = new AtomicBoolean();
         private volatile boolean holds;
         /** Set before others know of the operation. */
         private PurgatoryUnderLoad.Operation handle;
 
-        Operation(int number, long delayMs, List<String> keys) {
-            name = "op" + number;
-            dawdles = number % DAWDLES_ONE_IN == 0;
+        Operation(String name, long lastsNs, long delayMs, List<String> keys) {
+            this.name = name;
+            this.lastsNs = lastsNs;
             this.delayMs = delayMs;
             this.keys = keys;
         }
@@ -182,8 +260,8 @@ public final class PurgatoryLoad implements Load {
 
         /** Lets others come to the same operation meanwhile, as a busy machine does. */
         private void dawdle() {
-            if (dawdles) {
-                LockSupport.parkNanos(DAWDLE_NS);
+            if (lastsNs > 0) {
+                LockSupport.parkNanos(lastsNs);
             }
         }
     }

@@ -3,6 +3,7 @@ package wheelproof.recording;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.Writer;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -133,6 +134,15 @@ public final class Recorder {
         return written;
     }
 
+    /** Prints the events for `wheelproof load`, which puts them in order; all is over. */
+    void print(PrintStream out) throws IOException {
+        for (Process process : processes) {
+            for (Line line : process.lines) {
+                out.println(JSON.writeValueAsString(event(process.name, line)));
+            }
+        }
+    }
+
     /** Returns these names and values, in this order. */
     public static Map<String, Object> fields(Object... namesAndValues) {
         Map<String, Object> fields = new LinkedHashMap<>();
@@ -160,12 +170,18 @@ public final class Recorder {
 
     private static String format(String history, String process, Line line)
             throws JsonProcessingException {
+        Map<String, Object> fields = fields("kind", "op", "history", history);
+        fields.putAll(event(process, line));
+        return JSON.writeValueAsString(fields);
+    }
+
+    private static Map<String, Object> event(String process, Line line) {
         Map<String, Object> fields = fields(
-                "kind", "op", "history", history, "index", line.index, "process", process,
+                "index", line.index, "process", process,
                 "type", line.type, "f", line.f, "value", line.value, "time_ns", line.timeNs);
         if (line.error != null) {
             fields.put("error", line.error);
         }
-        return JSON.writeValueAsString(fields);
+        return fields;
     }
 }
