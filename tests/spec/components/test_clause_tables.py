@@ -30,7 +30,9 @@ def _source(component: str, part: str) -> str:
 def test_a_clause_is_judged_where_its_table_says_so(component: str, clause: Clause) -> None:
     named = f"{type(clause).__name__}.{clause.name}"
     of_component = f"{registry.__package__}.{component}"
-    driven = [part for part in ("model", "oracle") if find_spec(f"{of_component}.{part}")]
+    driven = [
+        part for part in ("model", "oracle", "answers") if find_spec(f"{of_component}.{part}")
+    ]
     for wire, parts in ((Wire.RECORDED, ["history"]), (Wire.DRIVEN, driven)):
         judged = clause.judges & wire
         assert bool(judged) == any(named in _source(component, part) for part in parts), parts

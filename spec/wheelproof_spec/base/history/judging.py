@@ -22,6 +22,15 @@ from wheelproof_spec.base.results.violation import Violation
 MOST_KEPT = 100_000
 """The maximum number of events of a trace whose order is open."""
 
+CLOSED = "Closed"
+"""The error of a call that comes after the component was closed or shut down."""
+EXHAUSTED = "Exhausted"
+"""The error of a call that has waited for memory in vain."""
+ILLEGAL = "IllegalArgument"
+"""The error of a call that lies outside the domain."""
+INTERRUPTED = "Interrupted"
+"""The error of a call whose thread was interrupted."""
+
 
 class HistoryJudge(Protocol):
     """Judges the calls of one component, in the order in which they were recorded.
@@ -134,6 +143,15 @@ class Searched:
 
 Orders = Callable[[WholeHistory], Searched | None]
 """Searches a small history of a component; returns None if its model does not cover it."""
+
+
+def ends_quietly(end: HistoryEnd | None) -> bool:
+    """Tell whether a history has an end at which no call is in progress, and nothing is to come."""
+    return end is not None and end.quiet
+
+
+NOT_QUIET = "the history does not end quietly: what never happened was not judged"
+"""The note on a history that does not end quietly, of a judge that looks at its end."""
 
 
 class TraceRunChecker(Protocol):

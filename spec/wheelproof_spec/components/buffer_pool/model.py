@@ -261,14 +261,9 @@ class LedgerPool:
     def lend(self, call: CallId, buffer: str, borrower: str = "") -> Violation | None:
         """Lend `buffer` to an allocation, which reserves its memory now if it has not yet."""
         wrong = None if call in self._reserved else self.reserve(call)
-        if wrong is not None:
-            return wrong
-        if buffer in self._lent:
-            return PoolClause.LENDS_ONCE.broken(
-                f"a buffer that is not lent, so not {buffer!r}", f"{buffer!r} was lent again"
-            )
-        self._lent[buffer] = Lent(self._unreserve(call), borrower)
-        return None
+        if wrong is None:
+            self._lent[buffer] = Lent(self._unreserve(call), borrower)
+        return wrong
 
     def enqueue(self, call: CallId) -> Violation | None:
         """Let a newcomer wait: there is too little, or somebody was there before it."""

@@ -55,11 +55,8 @@ class LedgerLog:
         other = object.__new__(type(self))
         other._segment_bytes, other.high = self._segment_bytes, self.high
         other._records, other._positions = self._records[:], self._positions[:]
-        other._begins, other._bases, other._epochs = (
-            self._begins[:],
-            self._bases[:],
-            self._epochs[:],
-        )
+        other._begins, other._bases = self._begins[:], self._bases[:]
+        other._epochs = self._epochs[:]
         return other
 
     def key(self) -> Hashable:

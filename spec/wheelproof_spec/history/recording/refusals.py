@@ -4,17 +4,16 @@ from collections.abc import Mapping
 
 from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError, WheelproofError
 from wheelproof.producer import BufferExhaustedError, ProducerClosedError
+from wheelproof_spec.base.history.judging import CLOSED, EXHAUSTED, ILLEGAL, INTERRUPTED
 from wheelproof_spec.history.run import CRASHED
 
-INTERRUPTED = "Interrupted"
-
 _REFUSALS: Mapping[type[Exception], str] = {
-    IllegalArgumentError: "IllegalArgument",
-    BufferExhaustedError: "Exhausted",
-    ProducerClosedError: "Closed",
+    IllegalArgumentError: ILLEGAL,
+    BufferExhaustedError: EXHAUSTED,
+    ProducerClosedError: CLOSED,
     ThreadInterruptedError: INTERRUPTED,
     MemoryError: "OutOfMemory",
-    RuntimeError: "Closed",
+    RuntimeError: CLOSED,
 }
 _DEFECTS = (AssertionError, AttributeError, LookupError, RecursionError, TypeError)
 """The errors of a call that has met a defect; a caller cannot cause any of them."""

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.history.judging import CLOSED, EXHAUSTED, ILLEGAL, INTERRUPTED
 from wheelproof_spec.base.history.lines import HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -15,11 +16,6 @@ from wheelproof_spec.components.accumulator.history.holdings import Holdings
 from wheelproof_spec.components.accumulator.history.queues import Queues
 from wheelproof_spec.components.accumulator.history.record import Record
 from wheelproof_spec.components.accumulator.history.turns import Turns
-
-CLOSED = "Closed"
-EXHAUSTED = "Exhausted"
-ILLEGAL = "IllegalArgument"
-INTERRUPTED = "Interrupted"
 
 
 class Appends:

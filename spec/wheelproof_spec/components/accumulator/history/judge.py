@@ -4,6 +4,7 @@ from collections import Counter
 
 from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory, Tick
 from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.history.judging import NOT_QUIET, ends_quietly
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -195,7 +196,7 @@ class AccumulatorHistoryJudge:
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """Record the end of the history; if it is quiet, every record must be called back."""
-        if end is None or not end.quiet:
+        if not ends_quietly(end):
             return None
         first = self._callbacks.first_owed(index)
         return None if first is None else never_called_back(first, "all is quiet")
@@ -218,8 +219,8 @@ class AccumulatorHistoryJudge:
             )
         if self._turns.unnamed:
             found.append("drains do not name their partitions: their fairness was not judged")
-        if end is None or not end.quiet:
-            found.append("the history does not end quietly: what never happened was not judged")
+        if not ends_quietly(end):
+            found.append(NOT_QUIET)
         return tuple(found)
 
     def _call_back(self, value: Callback, index: int) -> Violation | None:

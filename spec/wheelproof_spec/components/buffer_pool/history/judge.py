@@ -11,6 +11,7 @@ from collections import Counter
 
 from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory
 from wheelproof_spec.base.history.clock import NEVER, MonotonicClock
+from wheelproof_spec.base.history.judging import CLOSED, EXHAUSTED, ILLEGAL, INTERRUPTED
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -23,17 +24,8 @@ from wheelproof_spec.components.buffer_pool.component import (
     Queued,
     WaitingThreads,
 )
-from wheelproof_spec.components.buffer_pool.history.ledger import (
-    CLOSED,
-    EXHAUSTED,
-    INTERRUPTED,
-    TOO_LARGE,
-    BusyPeriod,
-    Ledger,
-    Request,
-)
-from wheelproof_spec.components.buffer_pool.history.loans import Loans
-from wheelproof_spec.components.buffer_pool.history.queue import WaitingQueue
+from wheelproof_spec.components.buffer_pool.history.loans import Ledger, Loans
+from wheelproof_spec.components.buffer_pool.history.queue import BusyPeriod, Request, WaitingQueue
 from wheelproof_spec.components.buffer_pool.model import can_ever_lend
 
 
@@ -283,7 +275,7 @@ class PoolHistoryJudge:
         elif op.error == INTERRUPTED and not self._interrupts[op.process]:
             observed = "the call ended as if its thread had been interrupted"
             reason = f"{op.process!r} was not interrupted as often as that"
-        elif op.error == TOO_LARGE:
+        elif op.error == ILLEGAL:
             clause = PoolClause.KEEPS_TO_ITS_DOMAIN
             observed, reason = "refused as too much", f"the pool has {self._total} bytes in all"
         else:
@@ -360,7 +352,7 @@ def _not_refused_at_once(value: Allocate, error: object) -> Violation | None:
     if error not in (EXHAUSTED, CLOSED, INTERRUPTED):
         return None
     return PoolClause.KEEPS_TO_ITS_DOMAIN.broken(
-        f"refused as {TOO_LARGE}",
+        f"refused as {ILLEGAL}",
         f"refused as {error}",
         f"{value.size} bytes within {value.max_time_to_block_ms} ms can never be had, which comes "
         "before anything else (standard 3.1)",

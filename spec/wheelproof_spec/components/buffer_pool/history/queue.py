@@ -1,14 +1,46 @@
-"""The calls known to wait for a pool's memory, and calls that overtook them (standard 3.10).
+"""The calls that ask for a pool's memory, and calls that overtook those that wait (standard 3.10).
 
 A history does not show when a thread begins to wait. But a look at the queue that counts all calls
 open during the look shows that all of them waited at one moment; later calls are behind them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.buffer_pool.component import PoolClause
+
+
+@dataclass(slots=True)
+class Request:
+    """A call of allocate under way."""
+
+    call: int
+    size: int
+    certain: int
+    """The maximum of bytes lent for certain while the call was under way."""
+    possible: int
+    """The maximum of bytes that can have been lent when the call began, without the call."""
+    patient_until_ms: int
+    """Before this time the call may not be refused for exhausted memory."""
+    alone: bool = True
+    """Whether no other request was open at the same time."""
+    met_grant: bool = False
+    """Whether another request that was open at the same time got memory."""
+
+
+@dataclass(slots=True)
+class BusyPeriod:
+    """A period in which a request is always open, and its refusals without a clear reason.
+
+    A request that is refused for exhausted memory may have waited behind another one, but not all
+    requests that are open at one time can have waited behind each other.
+    """
+
+    excused: bool = False
+    """Whether the period has an event that can explain the refusals."""
+    refused: list[int] = field(default_factory=list[int])
+    """The indices of those refusals."""
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from wheelproof_spec.base.calls import AvailableMemory, Close, Memory
 from wheelproof_spec.base.codec.vocabulary import Absent
-from wheelproof_spec.base.history.judging import Searched, WholeHistory
+from wheelproof_spec.base.history.judging import CLOSED, EXHAUSTED, Searched, WholeHistory
 from wheelproof_spec.base.history.lines import HistoryHeader, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
@@ -35,7 +35,6 @@ from wheelproof_spec.components.buffer_pool.component import (
     Queued,
     WaitingThreads,
 )
-from wheelproof_spec.components.buffer_pool.history.ledger import CLOSED, EXHAUSTED
 from wheelproof_spec.components.buffer_pool.model import LedgerPool, Request, can_ever_lend
 from wheelproof_spec.history.orders import MOST_CONFIGURATIONS
 
@@ -237,9 +236,11 @@ class _Steps:
         pool = state.pool.copy()
         if not isinstance(call.answer, Allocated):
             pool.lend_nameless(call.name)
-        elif pool.lend(call.name, call.answer.buffer, call.process) is not None:
-            return
-        yield state.at(number, Phase.ENDED, pool)
+            yield state.at(number, Phase.ENDED, pool)
+        elif call.answer.buffer not in pool.lent:
+            # Only recorded buffers have names of their own, so the pool does not guard that.
+            pool.lend(call.name, call.answer.buffer, call.process)
+            yield state.at(number, Phase.ENDED, pool)
 
 
 def _may_leave(pool: LedgerPool, call: Call) -> bool:

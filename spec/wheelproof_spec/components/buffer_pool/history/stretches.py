@@ -17,7 +17,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     Deallocate,
     PoolConfig,
 )
-from wheelproof_spec.components.buffer_pool.history.ledger import Returned
+from wheelproof_spec.components.buffer_pool.history.loans import Returned
 from wheelproof_spec.components.buffer_pool.history.search import Script, Searcher
 from wheelproof_spec.components.buffer_pool.model import LedgerPool, Lent
 from wheelproof_spec.history.orders import MOST_EVENTS

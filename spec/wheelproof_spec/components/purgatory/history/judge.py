@@ -15,6 +15,7 @@ from wheelproof_spec.base.calls import (
     Watched,
 )
 from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.history.judging import NOT_QUIET, ends_quietly
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -164,7 +165,7 @@ class PurgatoryHistoryJudge:
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """Judge the end of the history."""
         del index
-        if end is None or not end.quiet:
+        if not ends_quietly(end):
             return None
         violation = None if self._lost else self._triggers.missed_in_the_end()
         if violation is not None:
@@ -185,8 +186,8 @@ class PurgatoryHistoryJudge:
             )
         if self._lost:
             found.append("a call was lost, which may hold an operation: triggers were not judged")
-        if end is None or not end.quiet:
-            found.append("the history does not end quietly: what never happened was not judged")
+        if not ends_quietly(end):
+            found.append(NOT_QUIET)
         return tuple(found)
 
     # Calls

@@ -4,6 +4,7 @@ Only a refusal as closed says why: any other may come from what callers bring.
 """
 
 from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.history.judging import CLOSED
 from wheelproof_spec.base.history.lines import HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -16,7 +17,6 @@ from wheelproof_spec.components.purgatory.component import (
 )
 from wheelproof_spec.components.purgatory.history.operation import Operation
 
-CLOSED = "Closed"
 _CLAUSE = PurgatoryClause.KEEPS_TO_ITS_DOMAIN
 
 

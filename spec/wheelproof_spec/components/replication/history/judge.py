@@ -16,6 +16,7 @@ from wheelproof_spec.base.calls import (
     Watched,
 )
 from wheelproof_spec.base.history.clock import NEVER, HistoryClock, MonotonicClock
+from wheelproof_spec.base.history.judging import CLOSED, ILLEGAL, ends_quietly
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -43,9 +44,6 @@ from wheelproof_spec.components.replication.history.gauges import Gauges
 from wheelproof_spec.components.replication.history.produces import Produces
 from wheelproof_spec.components.replication.history.requests import Fetch, Produce, Request, Seen
 from wheelproof_spec.components.replication.history.waiting import Waiting
-
-ILLEGAL = "IllegalArgument"
-CLOSED = "Closed"
 
 
 class ReplicationHistoryJudge:
@@ -211,7 +209,7 @@ class ReplicationHistoryJudge:
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """Judge the end of the history; if it is quiescent, expired requests are answered."""
         del index
-        if end is None or not end.quiet:
+        if not ends_quietly(end):
             return None
         return self._waiting.judge_end(by_ms=max(self._expired_ms, self._owed_by()))
 

@@ -15,9 +15,6 @@ from wheelproof_spec.components.timer.history.violations import (
     taken_in_after_close,
 )
 
-CLOSED = "Closed"
-"""The error of a call that was refused since the timer is closed."""
-
 _Op = HistoryOp[object]
 
 

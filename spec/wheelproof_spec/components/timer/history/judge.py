@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from wheelproof_spec.base.calls import AdvanceClock, Close, Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.history.clock import HistoryClock, VirtualClock
+from wheelproof_spec.base.history.judging import CLOSED, ends_quietly
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -25,7 +26,7 @@ from wheelproof_spec.components.timer.component import (
     WaitingTasks,
 )
 from wheelproof_spec.components.timer.history.advancing import Advancing
-from wheelproof_spec.components.timer.history.closing import CLOSED, Closing
+from wheelproof_spec.components.timer.history.closing import Closing
 from wheelproof_spec.components.timer.history.lateness import Lateness
 from wheelproof_spec.components.timer.history.order import RunOrder
 from wheelproof_spec.components.timer.history.states import Advances, OpenAdd, OpenCancel
@@ -144,11 +145,10 @@ class TimerHistoryJudge:
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """End the history; if it ended quietly, every submitted task must have run."""
-        if end is not None and end.quiet:
-            # Without a quiet end, a task might run on another thread after the recorder stopped.
-            self._order.settle()
-        if end is None or not end.quiet:
+        if not ends_quietly(end):
+            # A task might run on another thread after the recorder stopped.
             return None
+        self._order.settle()
         return self._closing.left(index)
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ class TimerHistoryJudge:
         found = list(self._clock.notes(self._lateness_ms))
         if self._order.is_open:
             found.append("the order of runs was not judged")
-        if end is None or not end.quiet:
+        if not ends_quietly(end):
             found.append("the history does not end quietly: what never ran was not judged")
         return tuple(found)
 
