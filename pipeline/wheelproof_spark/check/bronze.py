@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, lit
 from pyspark.sql.functions import sum as total
 
-from wheelproof_spark.check.inputs import SMALLEST_SPLIT, bins
+from wheelproof_spark.check.inputs import SMALLEST_SPLIT, Plan, bins
 from wheelproof_spark.check.judging.in_place import reader
 from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.reading.splits import Split
@@ -33,9 +33,13 @@ def parsed(
     return spark.createDataFrame(slices, SPLITS).mapInArrow(reader(options), BRONZE)
 
 
-def write_bronze(lines: DataFrame, folder: Path) -> None:
-    """Write the lines of a batch in one table for each kind."""
+def read_splits(
+    spark: SparkSession, work: Plan, options: CheckOptions, folder: Path
+) -> Mapping[str, DataFrame]:
+    """Write the lines of a batch to `folder`, one table for each kind, and return the tables."""
+    lines = parsed(spark, work.splits, work.split_bytes, options)
     lines.write.partitionBy("kind").parquet(str(folder))
+    return {kind: read_bronze(spark, [folder], kind) for kind in KINDS}
 
 
 def read_bronze(

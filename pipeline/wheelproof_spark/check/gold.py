@@ -165,11 +165,6 @@ class NewRuns:
         """Return the number of runs."""
         return sum(row.runs for row in self.judged)
 
-    def write(self, files: DataFrame, folder: Path) -> None:
-        """Write all tables below `folder`."""
-        self.write_appended(files, folder)
-        self.write_summed({}, folder)
-
     def write_appended(self, files: DataFrame, folder: Path) -> None:
         """Write the rows that a batch adds: one for each run, and one for each failing run."""
         for name, table in (

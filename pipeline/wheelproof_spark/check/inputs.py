@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from wheelproof_spark.base.listing import FORMATS, FoundFile, Input
+from wheelproof_spark.base.listing import FoundFile, Input
 from wheelproof_spark.check.reading.splits import Split, is_packed
 from wheelproof_spark.tables.manifest import FileEntry, Manifest
-from wheelproof_spec.base.errors import InputRejectedError
 
 LARGEST_SPLIT = 32 << 20
 """The largest piece of a plain file that one task reads, in bytes."""
@@ -41,14 +40,9 @@ class Plan:
 
 
 def plan(source: Input, manifest: Manifest, batch: int, split_bytes: int | None = None) -> Plan:
-    """Return the plan for the files that differ from the manifest; new files take `next_file`.
-
-    Raises InputRejectedError if there is no file.
-    """
+    """Return the plan for the files that differ from the manifest; new files take `next_file`."""
     known = manifest.by_path()
     listed = source.files()
-    if not listed:
-        raise InputRejectedError(manifest.input, None, "has no file", f"put {FORMATS} there")
     made = Plan(split_bytes=split_bytes or _split_bytes(listed))
     for found in listed:
         old = known.get(found.name)
@@ -76,18 +70,12 @@ def plan(source: Input, manifest: Manifest, batch: int, split_bytes: int | None 
             entry = _entry(file, manifest, batch, complete=appendable, tail=digest)
         made.files.append(entry)
         made.bytes += size - start
-        made.splits += splits_of(file.path, entry, made.split_bytes, start)
+        made.splits += _splits_of(file.path, entry, made.split_bytes, start)
     made.withdrawn += known.values()
     return made
 
 
-def arrived(file: FoundFile, manifest: Manifest, batch: int) -> FileEntry:
-    """Return the entry of a new file, with the next number of the manifest."""
-    complete, tail = _end_of(file.path, file.state.size)
-    return _entry(file, manifest, batch, complete=complete, tail=tail)
-
-
-def splits_of(path: Path, entry: FileEntry, split_bytes: int, start: int = 0) -> list[Split]:
+def _splits_of(path: Path, entry: FileEntry, split_bytes: int, start: int = 0) -> list[Split]:
     """Return the pieces of a file that is read from `start`; a packed file is one piece."""
     size = entry.state.size
     one_piece = size - start <= split_bytes or not entry.tail or is_packed(path)

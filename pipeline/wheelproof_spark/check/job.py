@@ -6,6 +6,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pyarrow.dataset as dataset
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import (
     array,
@@ -21,24 +22,26 @@ from pyspark.sql.functions import (
 from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.base.hadoop import RemoteFolder
-from wheelproof_spark.base.listing import Input, LocalFolder, outside
+from wheelproof_spark.base.listing import FORMATS, Input, LocalFolder, outside
 from wheelproof_spark.base.lock import locked
 from wheelproof_spark.base.options import Address, Workers
 from wheelproof_spark.base.session import failing_as, parts_for, session_for, shuffle_in
 from wheelproof_spark.check import bronze, silver
-from wheelproof_spark.check.gold import TABLES, NewRuns
+from wheelproof_spark.check.gold import APPENDED, SUMMED, TABLES, NewRuns
 from wheelproof_spark.check.inputs import Plan, plan
 from wheelproof_spark.check.judging.columns import JUDGE
 from wheelproof_spark.check.judging.run import FirstLines
-from wheelproof_spark.tables.manifest import Counts, Manifest, load
+from wheelproof_spark.tables.manifest import Counts, FileEntry, Manifest, load
 from wheelproof_spark.tables.provenance import batch_record
-from wheelproof_spark.tables.rows import collected, read_from, union, written
+from wheelproof_spark.tables.rows import collected, read_from, rows_where, union, written
 from wheelproof_spark.tables.schemas import PIECES, RESULTS
-from wheelproof_spark.tables.store import Attempt, Store
-from wheelproof_spec.base.errors import UsageError
+from wheelproof_spark.tables.store import Attempt, Store, add_earlier, batches_in
+from wheelproof_spec.base.errors import InputRejectedError, UsageError
 from wheelproof_spec.history.checkers import CheckOptions
 
 _BYTES_A_PARTITION = 64 << 20
+_MOST_ADDED = 100
+"""The most batches that have written the files of one table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +91,9 @@ def check(job: CheckJob) -> Manifest:
                 else:
                     found = LocalFolder(source, output)
                 work = plan(found, manifest, batch, job.split_bytes)
+                if not work.files:
+                    remedy = f"put {FORMATS} there"
+                    raise InputRejectedError(manifest.input, None, "has no file", remedy)
                 if not work.empty:
                     spark = stack.enter_context(session_for(job.workers))
                     attempt = store.attempt()
@@ -122,20 +128,21 @@ class _Run:
     def do(self, work: Plan) -> None:
         """Write the tables of all layers, and update the manifest."""
         started = time.monotonic()
-        shuffle_in(self._spark, self._partitions())
+        shuffle_in(self._spark, self._partitions(work.bytes))
         manifest, batch = self._manifest, self._batch
         before = sum(file.lines for file in work.files)
         manifest.files = work.files
         self._read(work)
-        numbers = sorted({number for file in work.files for number in file.batches} | {batch})
-        there = {file.id for file in work.files}
-        bronze_until_now = _Bronze(
-            folders={number: self._folder("bronze", number) for number in numbers},
-            parts=[self._folder("parts", number) for number in numbers],
-            void=[number for number in range(manifest.next_file) if number not in there],
-        )
-        runs, judged = self._judge(bronze_until_now)
-        runs.write(self._files(), self._attempt.of("gold"))
+        earlier = self._earlier(work)
+        read = self._bronze().of([batch]) if earlier else self._bronze()
+        shuffle_in(self._spark, self._partitions(self._size(read)))
+        runs, judged = self._judge(read, earlier)
+        gold = self._attempt.of("gold")
+        runs.write_appended(self._paths(read), gold)
+        runs.write_summed(earlier, gold)
+        for name in earlier.keys() - SUMMED:
+            folder = gold if name in APPENDED else self._attempt.of("silver")
+            add_earlier(folder / name, earlier[name])
         manifest.tables = {name: f"{_place('gold', batch)}/{name}" for name in sorted(TABLES)}
         manifest.tables["runs"] = f"{_place('silver', batch)}/runs"
         record = batch_record(
@@ -152,51 +159,91 @@ class _Run:
     def _read(self, work: Plan) -> None:
         """Write the new lines, and the pieces of each file by name."""
         folder = self._attempt.of("bronze")
-        options = self._job.options
-        lines = bronze.parsed(self._spark, work.splits, work.split_bytes, options)
-        bronze.write_bronze(lines, folder)
-        tables = {kind: bronze.read_bronze(self._spark, [folder], kind) for kind in bronze.KINDS}
+        tables = bronze.read_splits(self._spark, work, self._job.options, folder)
         parts = silver.parts_of(tables["good"], tables["whole"])
         parts = parts.withColumn("batches", array(lit(self._batch)))
         parts = written(parts, self._attempt.of("parts"), PIECES)
         bronze.count_lines(tables, parts, self._manifest.files, folder)
 
-    def _judge(self, read: "_Bronze") -> tuple[NewRuns, int]:
-        """Write the rows of all runs; return them, and the number of runs judged now."""
+    def _earlier(self, work: Plan) -> Mapping[str, Path]:
+        """Return the tables whose rows all stay; none if a run of an earlier batch has changed.
+
+        All is written anew if a line is gone, if a new one has the name of an earlier run, if none
+        is good, and after `_MOST_ADDED` batches, so that small files do not add up.
+        """
+        tables = {name: self._store.path(table) for name, table in self._manifest.tables.items()}
+        if not tables or work.withdrawn or batches_in(tables["runs"]) >= _MOST_ADDED:
+            return {}
+        parts = self._folder("parts", self._batch).glob("*.parquet")
+        new = set(rows_where(parts, silver.NAME, None))
+        if not new:
+            return {}
+        before = self._batches() - {self._batch}
+        files = (file for n in before for file in self._folder("parts", n).glob("*.parquet"))
+        same = dataset.field("run").isin(sorted({str(run) for _, run in new}))
+        there = {file.id for file in work.files}
+        for *name, file_id in rows_where(files, silver.FILE, same):
+            if tuple(name) in new and file_id in there:
+                return {}
+        return {**tables, "shuffled": tables["runs"].with_name("shuffled")}
+
+    def _batches(self) -> set[int]:
+        return {number for file in self._manifest.files for number in file.batches} | {self._batch}
+
+    def _bronze(self) -> "_Bronze":
+        """Return the lines of all batches that count."""
+        numbers = sorted(self._batches())
+        there = {file.id for file in self._manifest.files}
+        return _Bronze(
+            folders={number: self._folder("bronze", number) for number in numbers},
+            parts={number: self._folder("parts", number) for number in numbers},
+            void=[number for number in range(self._manifest.next_file) if number not in there],
+        )
+
+    def _judge(self, read: "_Bronze", earlier: Mapping[str, Path]) -> tuple[NewRuns, int]:
+        """Write the rows of the runs in `read`; return them, and the number of runs judged now.
+
+        `earlier` are the tables of all other runs.
+        """
         spark, place = self._spark, self._attempt.of("silver")
         whole = read.rows(spark, "whole")
-        parts, found = self._resolved(read)
+        before = None if earlier else self._shuffled_before()
+        parts, found = self._resolved(read, before)
         first = bronze.first_lines(read.folders.values())
         others = parts.where("not in_place or repeat") if found.others else None
         runs = silver.in_place(whole, silver.before_splits(spark, first), others)
         shuffled = None
         if found.shuffled:
-            rows = self._shuffled(read.of(found.batches), parts, first, found.due_parts)
+            due = read.of(found.batches)
+            rows = self._shuffled(due, before, parts, first, found.due_parts)
             shuffled = written(rows, place / "shuffled")
             runs = runs.unionByName(silver.once(shuffled, parts))
         runs = written(runs, place / "runs")
         counted = NewRuns(runs, shuffled)
-        self._count(counted, found.repeated)
+        self._count(counted, found.repeated, self._manifest.counts if earlier else Counts())
         return counted, found.due + found.fresh
 
-    def _resolved(self, read: "_Bronze") -> tuple[DataFrame, "_Parts"]:
-        """Write and return the state of each part, with the counts."""
+    def _resolved(self, read: "_Bronze", before: DataFrame | None) -> tuple[DataFrame, "_Parts"]:
+        """Write and return the state of each part, with the counts.
+
+        `before` has the rows of runs that earlier batches shuffled.
+        """
         spark = self._spark
-        parts = read_from(spark, PIECES, read.parts)
+        parts = read_from(spark, PIECES, read.parts.values())
         if read.void:
             parts = parts.where(~col("file_id").isin(read.void))
-        before = self._shuffled_before()
         place = self._attempt.of("resolved")
         resolved = written(silver.resolved(parts, None, before), place / "parts")
         found = self._counted(resolved)
         if not found.strays:
             return resolved, found
-        about = silver.about_strays(resolved, resolved.where("stray"))
-        asked = about.agg(count("*"), flatten(collect_set("batches")))
-        ((number, batches),) = collected(asked, tuple[int, list[int]])
-        good, whole = (read.of(batches).rows(spark, kind) for kind in ("good", "whole"))
-        repeats = silver.repeats_of(good, whole, about, number=number)
-        repeats = written(repeats, place / "repeats")
+        repeats = silver.repeats_among(
+            resolved.where("stray"),
+            resolved,
+            flatten(collect_set("batches")),
+            lambda kind, batches: read.of(batches).rows(spark, kind),
+        )
+        repeats = None if repeats is None else written(repeats, place / "repeats")
         resolved = written(silver.resolved(parts, repeats, before), place / "resolved")
         return resolved, self._counted(resolved)
 
@@ -230,12 +277,13 @@ class _Run:
     def _shuffled(
         self,
         read: "_Bronze",
+        before: DataFrame | None,
         parts: DataFrame,
         first_lines: FirstLines,
         due: int,
     ) -> DataFrame:
         """Return the rows of all runs that were not judged where they were read."""
-        before, tables = self._shuffled_before(), list[DataFrame]()
+        tables = list[DataFrame]()
         if before is not None:
             stays = parts.where("shuffled and not due").select(*silver.RUN, "made_of").distinct()
             tables.append(before.join(stays, [*silver.RUN, "made_of"], "left_semi"))
@@ -243,7 +291,7 @@ class _Run:
             chosen = parts.where("due")
             good, whole = (read.rows(self._spark, kind) for kind in ("good", "whole"))
             lines = silver.lines_of(good, whole, chosen, number=due)
-            ordered = silver.ordered(lines, self._partitions())
+            ordered = silver.ordered(lines, self._partitions(self._size(read)))
             results = silver.judged(ordered, self._job.options, first_lines)
             tables.append(silver.with_parts(results, chosen))
         return union(tables)
@@ -254,19 +302,31 @@ class _Run:
             return self._attempt.of(layer)
         return self._store.path(_place(layer, batch))
 
-    def _partitions(self) -> int:
-        by_size = sum(file.state.size for file in self._manifest.files) // _BYTES_A_PARTITION
+    def _partitions(self, size: int) -> int:
+        by_size = size // _BYTES_A_PARTITION
         return parts_for(self._spark, self._job.workers.partitions, by_size)
 
-    def _count(self, runs: NewRuns, repeated: int) -> None:
+    def _count(self, runs: NewRuns, repeated: int, before: Counts) -> None:
+        """Count all runs: those `before`, which stay, and the new ones."""
         kept = sum(row.lines for row in runs.judged if row.shuffled)
-        self._manifest.counts = counts = Counts(repeated=repeated + runs.shuffled_lines - kept)
+        judged = before.good - before.repeated + sum(row.lines for row in runs.judged)
+        counts = replace(before, files=0, lines=0, good=0, quarantined=0)
+        counts.repeated += repeated + runs.shuffled_lines - kept
         counts.add_files(self._manifest.files)
         counts.add_runs(runs.judged)
-        counts.require_sums(sum(row.lines for row in runs.judged))
+        counts.require_sums(judged)
+        self._manifest.counts = counts
 
-    def _files(self) -> DataFrame:
-        rows = [(file.id, file.path) for file in self._manifest.files]
+    def _files_of(self, read: "_Bronze") -> list[FileEntry]:
+        """Return the files with lines in these batches."""
+        files = self._manifest.files
+        return [file for file in files if not read.folders.keys().isdisjoint(file.batches)]
+
+    def _size(self, read: "_Bronze") -> int:
+        return sum(file.state.size for file in self._files_of(read))
+
+    def _paths(self, read: "_Bronze") -> DataFrame:
+        rows = [(file.id, file.path) for file in self._files_of(read)]
         return self._spark.createDataFrame(rows, "id int, path string")
 
 
@@ -289,7 +349,7 @@ class _Bronze:
     """The lines read so far, by batch, without those of `void` files (changed or gone)."""
 
     folders: Mapping[int, Path]
-    parts: Sequence[Path]
+    parts: Mapping[int, Path]
     void: Sequence[int]
 
     def rows(self, spark: SparkSession, kind: str) -> DataFrame:
@@ -298,4 +358,5 @@ class _Bronze:
 
     def of(self, batches: Sequence[int]) -> "_Bronze":
         """Return the lines of these batches only."""
-        return replace(self, folders={number: self.folders[number] for number in batches})
+        folders = {number: self.folders[number] for number in batches}
+        return replace(self, folders=folders, parts={n: self.parts[n] for n in batches})

@@ -6,7 +6,7 @@ A repeat is a byte-for-byte copy: the same part once more, the same run, or a pa
 whose lines are all lines of a whole run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql.functions import (
@@ -34,6 +34,7 @@ from wheelproof_spark.check.judging.groups import judge_groups
 from wheelproof_spark.check.judging.in_place import lines_of_whole
 from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.reading.parsing import END, HEADER
+from wheelproof_spark.tables.rows import collected
 from wheelproof_spark.tables.schemas import GOOD, LINES, RESULTS
 from wheelproof_spec.history.checkers import CheckOptions
 
@@ -46,6 +47,10 @@ _ORDER = [*RUN, *_PLACE, "file_id", "start", "line"]
 _LOW = 0xFFFFFFFF
 _FEW = 100_000
 """The most parts that are sent to all lines: they fit in the memory of the driver."""
+
+
+Lines = Callable[[str, Sequence[int]], DataFrame]
+"""The lines of a kind in batches."""
 
 
 def digest_columns(digest: Column) -> tuple[Column, Column]:
@@ -168,24 +173,25 @@ def once(results: DataFrame, parts: DataFrame) -> DataFrame:
     return rows.join(wholes, [*NAME, *_CONTENT], "left_anti").select(*RESULTS.names)
 
 
-def about_strays(parts: DataFrame, strays: DataFrame) -> DataFrame:
-    """Return the parts with the names of `strays`: these, and those that may have their lines."""
-    names = strays.select(*NAME).distinct()
-    return parts.where("not repeat").join(names, NAME, "left_semi")
+def repeats_among(
+    strays: DataFrame, parts: DataFrame, batches: Column, lines: Lines
+) -> DataFrame | None:
+    """Return the strays whose lines are all byte-for-byte lines of judged runs; None without any.
 
-
-def repeats_of(good: DataFrame, whole: DataFrame, about: DataFrame, *, number: int) -> DataFrame:
-    """Return the strays whose lines are all byte-for-byte lines of judged runs.
-
-    `about` has `number` parts, see `about_strays`.
+    `parts` have these runs too; `batches` aggregates the batches of parts.
     """
-    strays, judged = about.where("stray"), about.where("whole or closed is not null")
+    about = parts.where("not repeat").join(strays.select(*NAME).distinct(), NAME, "left_semi")
+    ((number, found),) = collected(about.agg(count("*"), batches), tuple[int, list[int]])
+    if not number:
+        return None
+    good, whole = lines("good", found), lines("whole", found)
     line = [*NAME, *_PLACE, "raw"]
+    judged = about.where("whole or closed is not null")
     known = lines_of(good, whole, judged, number=number).select(*line).distinct()
-    lines = lines_of(good, whole, strays, number=number)
-    found = lines.join(known.withColumn("known", lit(1)), line, "left").groupBy(*FILE)
-    counts = found.agg(count("*").alias("lines"), count("known").alias("known"))
-    return counts.where("lines = known").select(*FILE)
+    own = lines_of(good, whole, about.where("stray"), number=number)
+    counts = own.join(known.withColumn("known", lit(1)), line, "left").groupBy(*FILE)
+    both = counts.agg(count("*").alias("lines"), count("known").alias("known"))
+    return both.where("lines = known").select(*FILE)
 
 
 def before_splits(spark: SparkSession, first_lines: FirstLines) -> DataFrame | None:

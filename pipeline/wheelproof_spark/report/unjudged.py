@@ -1,14 +1,15 @@
 """What has no verdict of pass or fail, by its reason, with some of the places."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import pyarrow.dataset as dataset
 
 from wheelproof_spark.report.cases import files_that_count
 from wheelproof_spark.tables.manifest import Manifest
-from wheelproof_spark.tables.rows import whole_number
+from wheelproof_spark.tables.rows import rows_where, whole_number
 from wheelproof_spec.base.results.verdicts import Verdict
 
 MOST_REASONS = 200
@@ -46,9 +47,9 @@ def _runs(output: Path, manifest: Manifest) -> Iterator[tuple[str, str, str]]:
     for verdict in (Verdict.ERROR, Verdict.INCONCLUSIVE):
         files = (output / manifest.tables["verdicts"]).rglob("*.parquet")
         chosen = dataset.field("verdict").isin([verdict.value])
-        for _, run, scope, notes, problem in _rows(files, columns, chosen):
-            assert isinstance(notes, list | None)
-            noted = "; ".join(str(note) for note in notes or ()) or "no explanation was found"
+        for _, run, scope, notes, problem in rows_where(files, columns, chosen):
+            given = cast("list[str] | None", notes)
+            noted = "; ".join(given or ()) or "no explanation was found"
             reason = noted if verdict is Verdict.INCONCLUSIVE else f"the run {problem}"
             yield f"{verdict.value} runs", reason, f"{run} in {scope or 'several files'}"
 
@@ -57,19 +58,8 @@ def _lines(output: Path, manifest: Manifest) -> Iterator[tuple[str, str, str]]:
     paths = files_that_count(output, manifest)
     columns = ("file_id", "offset", "reason")
     files = (output / "bronze").glob("*/kind=quarantined/*.parquet")
-    for file_id, offset, reason in _rows(files, columns, None):
+    for file_id, offset, reason in rows_where(files, columns, None):
         path = paths.get(whole_number(file_id))
         if path is not None:
             place = f"{path}, byte {whole_number(offset):,}"
             yield "quarantined lines", f"the line {reason}", place
-
-
-def _rows(
-    files: Iterable[Path], columns: Sequence[str], chosen: dataset.Expression | None
-) -> Iterator[tuple[object, ...]]:
-    names = sorted(str(path) for path in files)
-    if names:
-        for batch in dataset.dataset(names, format="parquet").to_batches(
-            columns=list(columns), filter=chosen
-        ):
-            yield from zip(*(batch.column(name).to_pylist() for name in columns), strict=True)

@@ -11,16 +11,15 @@ from pyspark.sql.functions import col, collect_set, count, count_distinct, when
 from pyspark.sql.functions import sum as total
 from pyspark.sql.types import StructType
 
-from wheelproof_spark.base.listing import FoundFile
+from wheelproof_spark.base.listing import Delivered, FoundFile
 from wheelproof_spark.base.session import parts_for, shuffle_in
 from wheelproof_spark.check import bronze, silver
 from wheelproof_spark.check.gold import APPENDED, SUMMED, NewRuns
-from wheelproof_spark.check.inputs import LARGEST_SPLIT, arrived, splits_of
-from wheelproof_spark.check.reading.splits import Split
+from wheelproof_spark.check.inputs import LARGEST_SPLIT, Plan, plan
 from wheelproof_spark.stream import state
 from wheelproof_spark.stream.progress import query_of
 from wheelproof_spark.stream.state import Patience
-from wheelproof_spark.tables.manifest import FileEntry, Manifest
+from wheelproof_spark.tables.manifest import Manifest
 from wheelproof_spark.tables.provenance import batch_record
 from wheelproof_spark.tables.rows import collected, read_from, union, write_rows, written
 from wheelproof_spark.tables.schemas import FILES, OPEN, PART, PARTS, RESULTS
@@ -81,8 +80,8 @@ class StreamBatch:
         """
         started = time.monotonic()
         shuffle_in(self._spark, parts_for(self._spark, self._partitions, 0))
-        entries = self._read(found)
-        arrived = self._arrived(entries)
+        work = plan(Delivered(found), self._manifest, self._number, self._judging.split_bytes)
+        arrived, entries = self._read(work), work.files
         rows = [
             {"file_id": entry.id, "size": entry.state.size, **asdict(entry)} for entry in entries
         ]
@@ -116,28 +115,15 @@ class StreamBatch:
         self._store.commit(self._manifest, self._attempt, self._places)
         return self._manifest
 
-    def _read(self, found: Sequence[FoundFile]) -> list[FileEntry]:
-        """Parse the files into bronze, and count their lines."""
-        entries, splits = list[FileEntry](), list[Split]()
-        for file in sorted(found, key=lambda file: file.name):
-            entry = arrived(file, self._manifest, self._number)
-            entries.append(entry)
-            splits += splits_of(file.path, entry, self._judging.split_bytes)
-        if splits:
-            most, options = self._judging.split_bytes, self._judging.options
-            lines = bronze.parsed(self._spark, splits, most, options)
-            bronze.write_bronze(lines, self._place("bronze", f"bronze/{self._number:06}"))
-        return entries
-
-    def _arrived(self, entries: Sequence[FileEntry]) -> DataFrame:
-        """Count the lines of the files; write and return their parts."""
-        folder = self._attempt.of("bronze")
-        if not entries:
+    def _read(self, work: Plan) -> DataFrame:
+        """Write the lines of the files, and count them; write and return their parts."""
+        if work.empty:
             return self._spark.createDataFrame([], PART)
-        rows = {kind: bronze.read_bronze(self._spark, [folder], kind) for kind in bronze.KINDS}
+        folder = self._place("bronze", f"bronze/{self._number:06}")
+        rows = bronze.read_splits(self._spark, work, self._judging.options, folder)
         new = self._written(state.arrived(rows["good"], rows["whole"], self._number), "new", PART)
-        bronze.count_lines(rows, new, entries, folder)
-        self._manifest.counts.add_files(entries)
+        bronze.count_lines(rows, new, work.files, folder)
+        self._manifest.counts.add_files(work.files)
         return new
 
     def _parts(self, new: DataFrame) -> DataFrame:
@@ -147,13 +133,10 @@ class StreamBatch:
         parts = self._written(parts, "parts", PARTS)
         names = parts.where(col("batch") == self._number).select(*silver.NAME).distinct()
         strays = parts.where("stray").join(names, silver.NAME, "left_semi")
-        about = silver.about_strays(parts, strays)
-        asked = about.agg(count("*"), collect_set("batch"))
-        ((number, batches),) = collected(asked, tuple[int, list[int]])
-        if not number:
+        repeats = silver.repeats_among(strays, parts, collect_set("batch"), self._rows)
+        if repeats is None:
             return parts
-        good, whole = (self._rows(kind, batches) for kind in ("good", "whole"))
-        repeats = self._written(silver.repeats_of(good, whole, about, number=number), "repeats")
+        repeats = self._written(repeats, "repeats")
         parts = state.parts(known, new, repeats, self._number, patience)
         return self._written(parts, "resolved", PARTS)
 

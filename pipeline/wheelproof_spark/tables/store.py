@@ -4,6 +4,7 @@ Each attempt has its own work folder: a killed process may have left a Spark tha
 moment, and it must not write where the next process writes.
 """
 
+import re
 import shutil
 import uuid
 from collections.abc import Mapping
@@ -13,8 +14,28 @@ from pathlib import Path
 from wheelproof_spark.tables.manifest import NAME, Manifest, load, save
 
 _WORK = ".work"
+_WRITTEN = re.compile("[0-9]{6}-")
+"""The number of the batch that has written a file of an earlier table."""
 _REPLACED = ("state", "silver", "gold")
 """The folders whose numbered folders a later batch replaces."""
+
+
+def add_earlier(table: Path, earlier: Path) -> None:
+    """Add the files of an earlier batch's table to a table: as links, so that no byte is copied."""
+    for file in earlier.glob("*.parquet"):
+        written = file.name if _WRITTEN.match(file.name) else f"{earlier.parent.name}-{file.name}"
+        table.mkdir(exist_ok=True)
+        try:
+            (table / written).hardlink_to(file)
+        except OSError:
+            # Not every file system has hard links.
+            shutil.copyfile(file, table / written)
+
+
+def batches_in(table: Path) -> int:
+    """Return how many batches have written the files of a table."""
+    found = (_WRITTEN.match(file.name) for file in table.glob("*.parquet"))
+    return len({match and match[0] for match in found})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -213,6 +213,52 @@ def test_only_what_is_new_is_judged(spark: SparkSession, tmp_path: Path) -> None
     assert last.manifest.counts == fresh.manifest.counts
 
 
+_ROWS = ("silver/*/runs", "silver/*/shuffled", "gold/*/verdicts", "gold/*/violations")
+
+
+def _written(output: Path) -> dict[str, set[int]]:
+    """Return the files of each table with a row for each run: what is written anew is another."""
+    newest = {table: sorted(output.glob(table))[-1] for table in _ROWS}
+    return {
+        table: {file.stat().st_ino for file in folder.glob("*.parquet")}
+        for table, folder in newest.items()
+    }
+
+
+def test_new_runs_cost_what_is_new(spark: SparkSession, tmp_path: Path) -> None:
+    del spark
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+
+    def write(name: str, *runs: list[bytes]) -> None:
+        (source / name).write_bytes(b"".join(line for run in runs for line in run))
+
+    def added() -> set[bool]:
+        """Tell whether all files of the tables of rows are there still, after one more check."""
+        before = _written(output)
+        run(source, output).adds_up()
+        after = _written(output)
+        return {before[table] < after[table] for table in _ROWS}
+
+    broken = trace_lines("torn")
+    write("a.jsonl", chance_lines(1, "one"), chance_lines(2, "two"), list(reversed(broken)))
+    run(source, output)
+    write("b.jsonl", chance_lines(3, "three"), list(reversed(trace_lines("other"))), [b"bad\n"])
+    assert added() == {True}
+    write("c.jsonl", chance_lines(4, "four"), [b"no line\n"])
+    with (source / "b.jsonl").open("ab") as grown:
+        grown.write(b"".join(reversed(trace_lines("more"))))
+    assert added() == {True}
+    # A name that an earlier run has: which of them count has to be found out for all of them.
+    write("d.jsonl", chance_lines(5, "two"))
+    assert added() == {False}
+    (source / "a.jsonl").unlink()
+    assert added() == {False}
+    last, fresh = run(source, output), run(source, tmp_path / "fresh")
+    assert _comparable(last) == _comparable(fresh)
+    assert last.manifest.counts == fresh.manifest.counts
+
+
 def test_the_page_needs_nothing_else(
     fleet: Judged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

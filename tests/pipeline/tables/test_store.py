@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spark.tables.manifest import Manifest, load
-from wheelproof_spark.tables.store import Attempt, Store
+from wheelproof_spark.tables.store import Attempt, Store, add_earlier, batches_in
 
 
 @pytest.fixture
@@ -83,3 +83,36 @@ def test_half_a_manifest_is_removed(store: Store) -> None:
     (store.output / "manifest.json.part").write_bytes(b"{")
     store.recover(_manifest(1))
     assert list(store.output.iterdir()) == []
+
+
+def _table(folder: Path, *names: str) -> Path:
+    folder.mkdir(parents=True)
+    for name in names:
+        (folder / name).write_bytes(str(folder).encode())
+    return folder
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_the_rows_of_earlier_batches_stay_without_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, linked: bool
+) -> None:
+    def refuses(*paths: Path) -> None:
+        del paths
+        raise OSError("no links here")
+
+    if not linked:
+        monkeypatch.setattr(Path, "hardlink_to", refuses)
+    first = _table(tmp_path / "000001" / "runs", "part-0.parquet", "part-1.parquet", "_SUCCESS")
+    second = _table(tmp_path / "000002" / "runs", "part-0.parquet")
+    add_earlier(second, first)
+    # A batch without rows of its own has no folder yet.
+    third = tmp_path / "000003" / "runs"
+    third.parent.mkdir()
+    add_earlier(third, second)
+    names = {"000001-part-0.parquet", "000001-part-1.parquet", "000002-part-0.parquet"}
+    assert {file.name for file in third.iterdir()} == names
+    assert [batches_in(table) for table in (first, second, third)] == [1, 2, 2]
+    kept, file = third / "000001-part-0.parquet", first / "part-0.parquet"
+    assert kept.read_bytes() == file.read_bytes() == str(first).encode()
+    assert kept.samefile(file) == linked
+    assert (third / "000002-part-0.parquet").read_bytes() == str(second).encode()
