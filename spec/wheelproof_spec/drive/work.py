@@ -106,7 +106,8 @@ class Kind(Generic[SetupT, StepT]):
     kinds; there one in `one_in` steps of this kind is made, and the others are left out.
     """
 
-    draw: Callable[[Draw, SetupT], StepT]
+    draw: Callable[[Draw, SetupT], StepT | None]
+    """Return a step, or None if a driven case leaves it out."""
     weight: int = 0
     one_in: int = 1
 
@@ -114,6 +115,12 @@ class Kind(Generic[SetupT, StepT]):
         """Return a step of a driven case, or None if it is left out."""
         step = self.draw(draw, setup)
         return step if self.one_in == 1 or draw.once_in(self.one_in) else None
+
+    def in_a_burst(self, draw: Draw, setup: SetupT) -> StepT:
+        """Return a step of a burst."""
+        step = self.draw(draw, setup)
+        assert step is not None, "a kind with a weight always gives a step"
+        return step
 
 
 def always(step: StepT) -> Callable[[Draw, object], StepT]:
@@ -153,10 +160,17 @@ class DrivenWork(CaseSpace[CallT], Generic[SetupT, StepT, CallT]):
         self,
         work: Work[SetupT, StepT],
         calls: Callable[[SetupT, Iterable[StepT]], Iterator[CallT | None]],
+        *,
+        setup_first: bool = False,
     ) -> None:
+        """Draw the mix of kinds before the set-up, or after it with `setup_first`.
+
+        The order of what is drawn stays: a seed that somebody has noted gives the same case.
+        """
         self._setup = work.setup
         self._kinds = work.kinds()
         self._calls = calls
+        self._setup_first = setup_first
 
     def draw(self, chance: random.Random) -> DrawnCase:
         """Return a random case; see `CaseSpace.draw`.
@@ -164,18 +178,20 @@ class DrivenWork(CaseSpace[CallT], Generic[SetupT, StepT, CallT]):
         Each case has its own mix of kinds, and some kinds are left out: some defects show only
         then.
         """
-        kinds = self._kinds
-        others = (chance.choice(_AT_TIMES) for _ in range(len(kinds) - 1))
-        mix = [chance.choice(_OFTEN), *others]
-        names = chance.choices(tuple(kinds), mix, k=STEPS_PER_CASE)
+        names = [] if self._setup_first else self._mixed(chance)
         of_setup = SeededDraw(chance)
         setup = self._setup(of_setup)
         steps: list[tuple[str, tuple[int, ...]]] = []
-        for name in names:
+        for name in names or self._mixed(chance):
             of_step = SeededDraw(chance)
-            kinds[name].driven(of_step, setup)
+            self._kinds[name].driven(of_step, setup)
             steps.append((name, tuple(of_step.numbers)))
         return DrawnCase(config=tuple(of_setup.numbers), steps=tuple(steps))
+
+    def _mixed(self, chance: random.Random) -> list[str]:
+        others = (chance.choice(_AT_TIMES) for _ in range(len(self._kinds) - 1))
+        mix = [chance.choice(_OFTEN), *others]
+        return chance.choices(tuple(self._kinds), mix, k=STEPS_PER_CASE)
 
     def calls(self, case: DrawnCase) -> Iterator[CallT | None]:
         """Yield the calls of a case; see `CaseSpace.calls`."""

@@ -91,7 +91,7 @@ def steps_of(kind: Kind[SetupT, StepT], setup: SetupT) -> st.SearchStrategy[Step
 
     @st.composite
     def step(draw: st.DrawFn) -> StepT:
-        return kind.draw(HypothesisDraw(draw), setup)
+        return kind.in_a_burst(HypothesisDraw(draw), setup)
 
     return step()
 

@@ -63,7 +63,8 @@ def _asks_for(calls: Sequence[AccumulatorCall]) -> Iterator[str]:
 
 
 def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[AccumulatorCall], BatchLedger]:
-    from wheelproof_spec.components.accumulator.work import AccumulatorWork, driven_work
+    from wheelproof_spec.components.accumulator.driven import driven_work
+    from wheelproof_spec.components.accumulator.work import AccumulatorWork
 
     work = AccumulatorWork(
         faults=not any(
