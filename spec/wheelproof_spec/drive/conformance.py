@@ -34,8 +34,7 @@ from wheelproof_spec.drive.named_cases import (
     SmallestCase,
     lacking,
 )
-from wheelproof_spec.drive.one_case import read_case
-from wheelproof_spec.drive.plan import FUZZED_CASES, VECTORS, ConformancePlan
+from wheelproof_spec.drive.plan import FUZZED_CASES, VECTORS, ConformancePlan, read_case
 from wheelproof_spec.drive.result import (
     CaseResult,
     ClauseCount,
