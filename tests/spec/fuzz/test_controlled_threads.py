@@ -174,7 +174,8 @@ def test_a_known_bug_shrinks_to_a_handful_of_calls(bug: str) -> None:
     first, second = _fuzz(bug, 1_000), _fuzz(bug, 1_000)
     assert first.failure is not None
     bursts = [line for line in first.failure.steps if line.startswith('{"burst"')]
-    assert len(bursts) <= 2
+    # One that races, perhaps one that moves the clock before it, and the one that ends the case.
+    assert len(bursts) <= 3
     assert sum(line.count("(") for line in bursts) <= 6
     assert sum(line.count('"thread ') for line in bursts) <= 2
     assert second.failure == first.failure
