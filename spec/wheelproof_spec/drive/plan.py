@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wheelproof_spec.base.calls import Reset
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.drive.driver.counting import starts_a_case
 from wheelproof_spec.drive.driver.messages import parse_request
 from wheelproof_spec.drive.driver.process import USUAL_LIMITS, DriverLimits
 from wheelproof_spec.drive.usual import CASES, SEED
@@ -88,7 +88,7 @@ def read_case(path: Path, wire: DrivenWire[Request, object]) -> tuple[Request, .
             call = wire.parse_call(operation, content)
         except MalformedError as error:
             raise InputRejectedError(str(path), number, f"the line {error}", remedy) from error
-        if not calls and not isinstance(call, Reset):
+        if not calls and not starts_a_case(call):
             problem = "the case does not begin with a reset"
             raise InputRejectedError(str(path), number, problem, remedy)
         calls.append(call)
