@@ -99,6 +99,6 @@ def test_ctrl_c_gives_what_there_is(
 
     monkeypatch.setattr(comparisons, "carry_out", interrupted)
     report = tmp_path / "graph.json"
-    assert _run("timer", "--json", str(report)) == ExitCode.INCONCLUSIVE
+    assert _run("timer", "--json", str(report)) == ExitCode.INTERRUPTED
     assert capsys.readouterr().out == "interrupted: 0 of 1 comparisons were made\n"
     assert json.loads(report.read_text(encoding="utf-8"))["verdict"] == "inconclusive"

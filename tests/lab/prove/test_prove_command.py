@@ -73,7 +73,7 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
         raise KeyboardInterrupt
 
     monkeypatch.setattr(prove, "proved", interrupt)
-    assert main(["prove", "--all", "--quiet"]) == ExitCode.INCONCLUSIVE
+    assert main(["prove", "--all", "--quiet"]) == ExitCode.INTERRUPTED
     assert "interrupted" in capsys.readouterr().out
 
 

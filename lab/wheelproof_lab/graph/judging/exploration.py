@@ -13,6 +13,7 @@ from wheelproof_explore.program import (
     Program,
     raises_if_wrong,
 )
+from wheelproof_explore.result import INTERRUPTED
 from wheelproof_explore.substrates.substrate import SubstrateKind
 from wheelproof_explore.verdicts import Verdict
 from wheelproof_lab.graph.judging.judgement import Finding, judge
@@ -107,7 +108,7 @@ def explore_states(
     )
     stopped = None
     if not graph.complete:
-        stopped = "interrupted" if graph.interrupted else "the bound on states was reached"
+        stopped = INTERRUPTED if graph.interrupted else "the bound on states was reached"
     elif graph.gap:
         stopped = graph.gap
     return GraphExploration(
