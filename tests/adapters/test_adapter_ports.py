@@ -89,8 +89,9 @@ def test_a_port_with_threads_is_recorded_and_judged(
     broken = {one.violation.rule for one in recorded.verdicts if one.violation}
     assert broken <= {clause for clauses in known for clause in clauses}
     assert sum(one.events for one in recorded.verdicts) > recorded.calls.total()
-    asked = [recorded.calls[call] for call in ("add", "cancel", "close", "run")]
-    assert all(asked)
+    # A recorder that draws its own calls does not close its timer.
+    closes = ("close",) if "load" in port.recorder else ()
+    assert all(recorded.calls[call] for call in ("add", "cancel", *closes, "run"))
 
 
 def test_agrona_passes_but_for_the_order_of_its_spokes(

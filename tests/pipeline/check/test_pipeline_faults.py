@@ -95,7 +95,7 @@ def test_ctrl_c_leaves_nothing_behind(
         os.killpg(program.process.pid, signal.SIGINT)
         code, printed = program.ended()
         stopped.goes_on()
-        assert code == ExitCode.INCONCLUSIVE, printed
+        assert code == ExitCode.INTERRUPTED, printed
         assert "wheelproof: interrupted" in printed
         assert "Traceback" not in printed
         await_end(family)

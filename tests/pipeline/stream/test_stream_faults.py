@@ -114,7 +114,7 @@ def test_ctrl_c_twice_ends_at_once(
         code, printed = program.ended()
         stopped.goes_on()
         await_end(family)
-    assert code == ExitCode.INCONCLUSIVE
+    assert code == ExitCode.INTERRUPTED
     assert "interrupted" in printed
     assert "Traceback" not in printed
     assert rows_of(committed(folder.source, folder.output)) == rows_of(first)
