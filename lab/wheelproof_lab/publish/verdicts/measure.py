@@ -150,7 +150,9 @@ def _drive(implementation: Implementation, run: DrivenRun, extent: Extent) -> Dr
     words += [] if run.skip is None else ["--skip", run.skip]
     words += ["--must-fail"] if must_fail else []
     inferred: Inferred | None = None
-    if run.share == 1:
+    of_component = (one for one in implementation.driven if one.component == run.component)
+    if run is next(of_component):
+        # The first one has the profile that the implementation declares.
         plan = replace(plan, profile=None, must_fail=False, infer=True)
         inferred = conform(suites()[run.component], plan).inferred
     return DrivenVerdict(run=run, result=result, inferred=inferred, command=shlex.join(words))
