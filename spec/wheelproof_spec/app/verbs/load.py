@@ -4,13 +4,11 @@ import argparse
 from pathlib import Path
 
 from wheelproof_spec.app.program import carries
-from wheelproof_spec.app.verbs.record import declare_extent
+from wheelproof_spec.app.verbs.record import declare_extent, publish_recorded
 from wheelproof_spec.base.arguments import bounded, positive_seconds
 from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.reports import replacing
 from wheelproof_spec.base.results.terminal import progress
-from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.drive.usual import MEMORY_MB
 
 _COMPONENTS = ("timer", "purgatory")
@@ -93,25 +91,5 @@ def run(arguments: argparse.Namespace) -> int:
             session.say_goodbye()
     except DriverFailedError as failure:
         raise LoadedProgramError("\n".join((failure.problem, *failure.last_lines))) from failure
-    line = (
-        f"{component} of {impl} {version}: {histories} histories, {threads} threads,"
-        f" {operations} operations each, {events} events, seed {seed}"
-    )
-    given = {
-        "component": component,
-        "driver": arguments.driver,
-        "histories": histories,
-        "threads": threads,
-        "operations": operations,
-        "seed": seed,
-    }
-    result = Result(
-        verb="load",
-        verdict=Verdict.PASS,
-        checks=(),
-        line=line,
-        text=line,
-        given=given,
-        document={"events": events},
-    )
-    return publish(result, arguments)
+    subject = f"{impl} {version}"
+    return publish_recorded(arguments, "load", subject, events, driver=arguments.driver)

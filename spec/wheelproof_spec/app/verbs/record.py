@@ -90,24 +90,30 @@ def run(arguments: argparse.Namespace) -> int:
             shown.tell(f"history {number + 1:,} of {histories:,}: {operations:,} operations")
             callers = Callers(threads=threads, operations=operations, seed=seed, number=number)
             events += record_history(stream, component, make_load, callers, arguments.lateness_ms)
+    return publish_recorded(arguments, "record", "wheelproof reference", events)
+
+
+def publish_recorded(
+    arguments: argparse.Namespace, verb: str, subject: str, events: int, **given: object
+) -> int:
+    """Report that histories of `subject` were written; `given` are settings beside the extent."""
+    component: str = arguments.component
     line = (
-        f"{component} of wheelproof reference: {histories} histories, {threads} threads,"
-        f" {operations} operations each, {events} events, seed {seed}"
+        f"{component} of {subject}: {arguments.histories} histories, {arguments.threads} threads,"
+        f" {arguments.operations} operations each, {events} events, seed {arguments.seed}"
     )
-    given = {
-        "component": component,
-        "histories": histories,
-        "threads": threads,
-        "operations": operations,
-        "seed": seed,
-    }
+    extent = ("histories", "threads", "operations", "seed")
     result = Result(
-        verb="record",
+        verb=verb,
         verdict=Verdict.PASS,
         checks=(),
         line=line,
         text=line,
-        given=given,
+        given={
+            "component": component,
+            **given,
+            **{name: getattr(arguments, name) for name in extent},
+        },
         document={"events": events},
     )
     return publish(result, arguments)
