@@ -248,9 +248,14 @@ class ControlledLoop:
         return True
 
     def is_closed(self) -> bool:
-        """Tell whether the loop is closed; a step of any other thread."""
+        """Tell whether the loop is closed; a step of any other thread.
+
+        The garbage collector may ask when the run has ended, through what the run left behind.
+        """
         if events._get_running_loop() is self.as_loop:
             return False
+        if self._runtime.closed:
+            return True
         return self._runtime.perform(Look(self._calls)).closed
 
     def run_in_executor(

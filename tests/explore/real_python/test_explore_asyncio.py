@@ -1,6 +1,7 @@
 """Coroutines: every order of ready callbacks and timers, and cancellation at every await."""
 
 import asyncio
+import gc
 import sys
 import threading
 import time
@@ -311,6 +312,32 @@ def a_closed_loop_takes_no_calls() -> None:
     assert loops[0].is_closed()
     with pytest.raises(RuntimeError, match="Event loop is closed"):
         loops[0].call_soon_threadsafe(print)
+
+
+_asked_later: list[bool] = []
+
+
+class _KeptByItself:
+    """What only the garbage collector removes, and then it asks whether its loop is closed."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.itself = self
+
+    def __del__(self) -> None:
+        _asked_later.append(self.loop.is_closed())
+
+
+async def leaves_work_for_the_garbage_collector() -> None:
+    _KeptByItself()
+    await asyncio.sleep(0)
+
+
+def test_the_loop_of_a_run_that_has_ended_is_closed() -> None:
+    _explored(leaves_work_for_the_garbage_collector)
+    gc.collect()
+    assert _asked_later
+    assert all(_asked_later)
 
 
 async def opens_a_connection() -> None:
