@@ -107,7 +107,7 @@ class PoolBench(Bench):
             wait_time=wait_time,
         )
         self._wait_time = wait_time
-        self._held = [self.pool.allocate(size, 0) for size in held]
+        self.held = [self.pool.allocate(size, 0) for size in held]
 
     def use(self, size: int, timeout_ms: int = FOREVER) -> None:
         """Allocate, fill and give back; the allocation may end without a buffer."""
@@ -134,8 +134,8 @@ class PoolBench(Bench):
 
     def give_back(self, *numbers: int) -> None:
         """Give back these loans of the beginning; all of them without numbers."""
-        for number in numbers or range(len(self._held)):
-            self.pool.deallocate(self._held[number])
+        for number in numbers or range(len(self.held)):
+            self.pool.deallocate(self.held[number])
 
     def give_back_or_be_refused(self) -> None:
         """Give all loans back; the pool refuses if they were given back already."""
