@@ -15,7 +15,9 @@ from wheelproof_lab.worlds.accumulator.bench import SurvivedAccumulator
 from wheelproof_lab.worlds.buffer_pool import programs as buffer_pool
 from wheelproof_lab.worlds.buffer_pool import signals as pool_signals
 from wheelproof_lab.worlds.purgatory import programs as purgatory_programs
+from wheelproof_lab.worlds.purgatory import signals as purgatory_signals
 from wheelproof_lab.worlds.replication import programs as replication
+from wheelproof_lab.worlds.timer import signals as timer_signals
 from wheelproof_lab.worlds.timer import system_timer
 from wheelproof_spec.base.errors import UsageError
 
@@ -47,6 +49,8 @@ FAULTS: Mapping[str, Sequence[Program]] = {
 }
 """The programs and the pairs in an environment of which one call may fail; they have to pass."""
 SIGNALS: Mapping[str, Sequence[Program]] = {
+    "timer": timer_signals.signals_with(SystemTimer),
+    "purgatory": purgatory_signals.signals_with(DelayedOperationPurgatory),
     "buffer_pool": pool_signals.signals_with(BufferPool),
     "accumulator": accumulator_signals.signals_with(RecordAccumulator),
 }

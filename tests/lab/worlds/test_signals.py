@@ -9,15 +9,27 @@ import pytest
 from support import seeds
 from wheelproof.producer import BufferPool, ByteBuffer, ProducerBatch, RecordAccumulator
 from wheelproof.producer.buffer_pool import Waiter
+from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
+from wheelproof.timer import SystemTimer, TimerTaskList, TimingWheel
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Program
 from wheelproof_lab.worlds.accumulator import signals as accumulator
 from wheelproof_lab.worlds.all_programs import SIGNALS
 from wheelproof_lab.worlds.buffer_pool import signals as buffer_pool
+from wheelproof_lab.worlds.purgatory import signals as purgatory
+from wheelproof_lab.worlds.timer import signals as timer
 
 _PROGRAMS = [program for each in SIGNALS.values() for program in each]
-_LARGE = {"signal/accumulator-append-new", "signal/accumulator-append-abort"}
+_LARGE = {
+    "signal/accumulator-append-abort",
+    "signal/accumulator-append-new",
+    "signal/purgatory-advance",
+    "signal/purgatory-trigger",
+    "signal/purgatory-watch",
+    "signal/timer-advance",
+    "signal/timer-advance-above",
+}
 """Programs of more classes than the bound, looked at a while; a hunt looks longer."""
 _LARGE_RUNS = seeds.runs(600, hunted=100_000)
 _MANY_RUNS = 3_000
@@ -74,14 +86,45 @@ class _KeepsTheUnused(RecordAccumulator):
             super()._give_back_unused(unused)
 
 
+class _ForgetfulBucket(TimerTaskList):
+    """A bucket that puts nothing back."""
+
+    __slots__ = ()
+
+    def _take_back(self, entry: object) -> None:
+        """Do nothing."""
+
+
+class _ForgetfulWheel(TimingWheel):
+    """A wheel of such buckets."""
+
+    __slots__ = ()
+    _bucket_class = _ForgetfulBucket
+
+
+class _ForgetfulTimer(SystemTimer):
+    """A timer of such wheels."""
+
+    _timing_wheel_class = _ForgetfulWheel
+
+
+class _LeavesWatches(DelayedOperationPurgatory[DelayedOperation]):
+    """A purgatory that undoes nothing of a call that ends in an error."""
+
+    def _withdraw(self, operation: DelayedOperation, watched: object) -> None:
+        """Do nothing."""
+
+
 @pytest.mark.parametrize(
     ("programs", "name"),
     [
+        (timer.signals_with(_ForgetfulTimer), "timer-advance"),
+        (purgatory.signals_with(_LeavesWatches), "purgatory-watch"),
         (buffer_pool.signals_with(_KeepsItsPlace), "pool-lend-in-vain"),
         (accumulator.signals_with(_LosesWhatItTakes), "accumulator-drain"),
         (accumulator.signals_with(_KeepsTheUnused), "accumulator-append-waits"),
     ],
-    ids=["waiter", "drain", "buffer"],
+    ids=["bucket", "watch", "waiter", "drain", "buffer"],
 )
 def test_what_a_signal_breaks_is_found(programs: Iterable[Program], name: str) -> None:
     [program] = [one for one in programs if one.name == f"signal/{name}"]

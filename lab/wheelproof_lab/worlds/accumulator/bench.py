@@ -33,6 +33,7 @@ from wheelproof.producer.accumulator.appends_in_progress import AppendsInProgres
 from wheelproof.producer.byte_buffer import ByteBuffer, allocate_byte_buffer
 from wheelproof.units import Millis
 from wheelproof_explore.program import Faults
+from wheelproof_lab.worlds.accumulator.large_batches import check_large_batches
 from wheelproof_lab.worlds.accumulator.moving_clock import MovingClock
 from wheelproof_lab.worlds.tables import WRONG_NUMBERS, Bench
 from wheelproof_lab.worlds.timer.system_timer import StandingClock
@@ -131,7 +132,8 @@ class AccumulatorBench(Bench):
         assert not appended, f"appended, and not sent: {appended}"
 
     def send_strange_records(self) -> None:
-        """Send records of many shapes, each one right after a plain record."""
+        """Send records of many shapes, each one right after a plain record, and large batches."""
+        check_large_batches(type(self.accumulator))
         for strange in _STRANGE_RECORDS:
             for record in (_record("s"), strange):
                 self.accumulator.append(_PARTITION, record)

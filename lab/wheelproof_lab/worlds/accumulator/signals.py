@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from wheelproof.producer import ProducerAbortedError, ProducerBatch, RecordAccumulator
 from wheelproof.producer.accumulator.appends_in_progress import AppendsInProgress
+from wheelproof.producer.byte_buffer import ByteBuffer
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_lab.worlds.accumulator.bench import AccumulatorBench
 from wheelproof_lab.worlds.tables import ProgramRow, act, scenario_of, signals_of
@@ -25,12 +26,17 @@ class SignalledBench(AccumulatorBench):
         super().__init__(accumulator_class, batches)
         self._ended: set[str] = set()
         self._flying: list[ProducerBatch] = []
+        self._closes = False
 
     def append(self, name: str, number: int = 0) -> None:
         """Append a record; if a signal ends that, the record may be in or not."""
         self._ended.add(name)
         super().append(name, number)
         self._ended.remove(name)
+
+    def close_when_asked(self) -> None:
+        """Close the accumulator as soon as an append asks for memory."""
+        self._closes = True
 
     def take(self) -> None:
         """Drain, and keep the batches in flight."""
@@ -83,6 +89,11 @@ class SignalledBench(AccumulatorBench):
         appends: AppendsInProgress = getattr(self.accumulator, _APPENDS)
         _require_none_under_way(appends)
 
+    def _allocate(self, size: int) -> ByteBuffer:
+        if self._closes:
+            self.accumulator.close()
+        return super()._allocate(size)
+
     def _require_outcomes(self, outcomes: Sequence[str]) -> None:
         assert len(outcomes) == len(set(outcomes)), f"two outcomes: {outcomes}"
         strangers = set(outcomes) - set(self.accepted) - self._ended
@@ -130,6 +141,14 @@ _ROWS: Mapping[str, _Row] = {
         before=(act(SignalledBench.append, "a"), act(SignalledBench.append, "b")),
         places=210,
         signalled=(act(SignalledBench.append, "c"),),
+        threads={"sender": act(SignalledBench.send)},
+    ),
+    "accumulator-append-closed": _Row(
+        summary="A signal ends an append that is refused after it has got its memory.",
+        batches=2,
+        places=150,
+        before=(act(SignalledBench.close_when_asked),),
+        signalled=(act(SignalledBench.append, "a"),),
         threads={"sender": act(SignalledBench.send)},
     ),
     "accumulator-append-abort": _Row(

@@ -119,6 +119,7 @@ _ROWS: Mapping[str, PoolRow] = {
         summary="A thread waits, and another one asks how long threads have waited.",
         total=2,
         held=(2,),
+        before=(act(PoolBench.forget_waits),),
         metric=True,
         threads={
             "waiter": act(PoolBench.use, 2),
