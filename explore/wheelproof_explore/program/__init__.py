@@ -39,6 +39,7 @@ from wheelproof_explore.program.scenario import (
     Scenario,
     raises_if_wrong,
 )
+from wheelproof_explore.program.signals import Signal
 from wheelproof_explore.runtime.settings import DEFAULT_SETTINGS, Settings, TimeMode
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "PublicOperations",
     "Scenario",
     "Settings",
+    "Signal",
     "TimeMode",
     "Wakes",
     "assume",

@@ -49,9 +49,9 @@ class EndlessFlushAccumulator(RecordAccumulator):
 class LeakingAccumulator(RecordAccumulator):
     """KAFKA-4741: an error between the allocation and the queue leaks the buffer."""
 
-    def _give_back_unused(self, buffer: ByteBuffer | None) -> None:
+    def _give_back_unused(self, unused: Iterable[ByteBuffer]) -> None:
         if sys.exception() is None:
-            super()._give_back_unused(buffer)
+            super()._give_back_unused(unused)
 
 
 class ForgettingSplitBatch(ProducerBatch):
@@ -133,20 +133,19 @@ class ClosedUnseenAccumulator(RecordAccumulator):
     ) -> RecordAppendResult:
         """Add a record."""
         self._appends_in_progress.begin()
-        unused: ByteBuffer | None = None
+        unused: list[ByteBuffer] = []
         try:
             queue = self._queues.get_or_create(partition)
             with queue.monitor:
                 result = self._try_append(queue, record, callback)
             if result is None:
                 size = max(self.config.batch_size, record.batch_size_upper_bound())
-                unused = self._free.allocate(size, max_time_to_block_ms)
+                unused += (self._free.allocate(size, max_time_to_block_ms),)
                 with queue.monitor:
                     last = queue.batches[-1] if queue.batches else None
                     future = None if last is None else last.try_append(record, callback)
                     if future is None:
                         result = self._append_new_batch(queue, partition, unused, record, callback)
-                        unused = None
                     else:
                         result = RecordAppendResult(
                             future=future, batch_is_full=False, new_batch_created=False

@@ -114,7 +114,7 @@ def _look(cell: Cell, bug: KnownBug | None) -> Found:
         if module is not None:
             path = cell.subject.partition("/")[0].removeprefix(f"{module}.")
             source = source_of(text_of(module), path)
-            if cell.engine == "model checker":
+            if cell.engine.startswith("model checker"):
                 reached.watch(module, path)
         task = Task(
             component=cell.component,

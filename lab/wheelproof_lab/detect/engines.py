@@ -13,7 +13,7 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, zip_longest
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.options import Engine, Options
+from wheelproof_explore.program import Program
 from wheelproof_explore.verdicts import Verdict as ExploreVerdict
 from wheelproof_lab.bugs.known_bug import KnownBug
 from wheelproof_lab.checkout import required_checkout
@@ -29,7 +30,7 @@ from wheelproof_lab.detect.mutation.cells import NOTHING_THERE, End, Found
 from wheelproof_lab.detect.mutation.reached import Reached
 from wheelproof_lab.graph.all_comparisons import COMPARISONS
 from wheelproof_lab.prove.all_proofs import PROOFS
-from wheelproof_lab.worlds.all_programs import FAILING, FAULTS, PAIRS, PASSING
+from wheelproof_lab.worlds.all_programs import FAILING, FAULTS, PAIRS, PASSING, SIGNALS
 from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs.record import record_history
 from wheelproof_spec.base.errors import WheelproofSpecError
@@ -56,6 +57,12 @@ _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
     (Engine.OPTIMAL, None),
 )
 """How each program is explored (engine, most runs), per round; the first two rounds are short."""
+_SIGNAL_ROUNDS: tuple[tuple[Engine, int | None], ...] = (
+    (Engine.SAMPLE, 2),
+    (Engine.BOUNDED, 250),
+    (Engine.OPTIMAL, None),
+)
+"""The same where a signal ends a call: the second round comes to every place of the call once."""
 _MADE: tuple[Engine, int | None] = (Engine.OPTIMAL, 20_000)
 """How the program that was made for a bug is explored, before all others."""
 
@@ -155,9 +162,24 @@ def explored(task: Task) -> Found:
     made = [one for one in FAILING[task.component] if one.name == name]
     of = task.component
     passing = [*PASSING[of], *PAIRS[of], *FAULTS.get(of, ())]
+    return _in_rounds(task, ((_MADE, made),), passing, _ROUNDS)
+
+
+def signalled(task: Task) -> Found:
+    """Explore the programs of the component in which a signal may end a call anywhere."""
+    programs = [*SIGNALS.get(task.component, ())]
+    return _in_rounds(task, (), programs, _SIGNAL_ROUNDS) if programs else NOTHING_THERE
+
+
+def _in_rounds(
+    task: Task,
+    first: Sequence[tuple[tuple[Engine, int | None], list[Program]]],
+    passing: list[Program],
+    rounds: Sequence[tuple[Engine, int | None]],
+) -> Found:
     random.Random(task.seed).shuffle(passing)
     budget, runs, calling = task.budget(), 0, set[str]()
-    for (engine, most), left in ((_MADE, made), *((round_, passing) for round_ in _ROUNDS)):
+    for (engine, most), left in (*first, *((round_, passing) for round_ in rounds)):
         for program in sorted(left, key=lambda one: one.name not in calling):
             if budget.over():
                 return Found(end=End.CLEAN, runs=runs)
@@ -359,6 +381,7 @@ ENGINES: Mapping[str, Callable[[Task], Found]] = {
     "TLC": model_checked,
     "proof": proved,
     "model checker": explored,
+    "model checker, signals": signalled,
     "state graph": compared,
     "fuzz, one thread": fuzzed("none"),
     "fuzz, real threads": fuzzed("real"),

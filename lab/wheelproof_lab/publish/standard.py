@@ -29,7 +29,7 @@ from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.prove.all_proofs import proofs
 from wheelproof_lab.publish.markdown import markdown, renew
-from wheelproof_lab.worlds.all_programs import FAULTS, PAIRS, PASSING
+from wheelproof_lab.worlds.all_programs import FAULTS, PAIRS, PASSING, SIGNALS
 from wheelproof_spec.components.registry import definitions
 
 FOLDER = "docs/standard"
@@ -277,5 +277,5 @@ def _is_operator(file: Path, operator: str) -> bool:
 
 @cache
 def _programs() -> frozenset[str]:
-    groups = (*FAULTS.values(), *PASSING.values(), *PAIRS.values())
+    groups = (*FAULTS.values(), *SIGNALS.values(), *PASSING.values(), *PAIRS.values())
     return frozenset(program.name for group in groups for program in group)

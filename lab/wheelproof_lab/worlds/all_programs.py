@@ -3,17 +3,21 @@
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from wheelproof.producer import BufferPool
+from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
 from wheelproof_explore.program import Program
 from wheelproof_lab.worlds import catalog, purgatory, timer
 from wheelproof_lab.worlds.accumulator import programs as accumulator
+from wheelproof_lab.worlds.accumulator import signals as accumulator_signals
 from wheelproof_lab.worlds.accumulator.bench import SurvivedAccumulator
 from wheelproof_lab.worlds.buffer_pool import programs as buffer_pool
+from wheelproof_lab.worlds.buffer_pool import signals as pool_signals
 from wheelproof_lab.worlds.purgatory import programs as purgatory_programs
+from wheelproof_lab.worlds.purgatory import signals as purgatory_signals
 from wheelproof_lab.worlds.replication import programs as replication
+from wheelproof_lab.worlds.timer import signals as timer_signals
 from wheelproof_lab.worlds.timer import system_timer
 from wheelproof_spec.base.errors import UsageError
 
@@ -44,6 +48,13 @@ FAULTS: Mapping[str, Sequence[Program]] = {
     "accumulator": accumulator.faults_with(SurvivedAccumulator),
 }
 """The programs and the pairs in an environment of which one call may fail; they have to pass."""
+SIGNALS: Mapping[str, Sequence[Program]] = {
+    "timer": timer_signals.signals_with(SystemTimer),
+    "purgatory": purgatory_signals.signals_with(DelayedOperationPurgatory),
+    "buffer_pool": pool_signals.signals_with(BufferPool),
+    "accumulator": accumulator_signals.signals_with(RecordAccumulator),
+}
+"""The programs of each component in which a signal may end a call anywhere; they have to pass."""
 FAILING: Mapping[str, Sequence[Program]] = {
     "timer": timer.FAILING,
     "purgatory": purgatory.FAILING,
@@ -60,7 +71,7 @@ BY_DUTY: Mapping[str, Sequence[Program]] = {
     "pass with --engine graph": (*catalog.FOR_EVER, *timer.GRAPH_PROGRAMS),
     "fail with --engine graph": (*catalog.FOR_EVER_BUGS, *timer.FAILING_GRAPH_PROGRAMS),
 }
-"""All programs but the pairs and the faults; those of the last two only graph mode can judge."""
+"""All programs but pairs, faults and signals; those of the last two only graph mode can judge."""
 
 
 def passing_programs() -> Sequence[Program]:
@@ -75,7 +86,7 @@ def failing_programs() -> Sequence[Program]:
 
 def find_program(name: str) -> Program:
     """Return the program of this name; raises UsageError for an unknown name."""
-    groups = (*BY_DUTY.values(), *PAIRS.values(), *FAULTS.values())
+    groups = (*BY_DUTY.values(), *PAIRS.values(), *FAULTS.values(), *SIGNALS.values())
     known = [program for group in groups for program in group]
     programs = {program.name: program for program in known}
     if name not in programs:

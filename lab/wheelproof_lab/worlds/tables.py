@@ -9,7 +9,7 @@ from typing import Concatenate, Generic, Never, ParamSpec, TypeVar, cast
 from wheelproof import sync
 from wheelproof.units import Millis
 from wheelproof_explore.fields.plain_fields import PlainField
-from wheelproof_explore.program import Action, Body, Program, Scenario, Settings
+from wheelproof_explore.program import Action, Body, Program, Scenario, Settings, Signal
 from wheelproof_lab.bugs.known_bug import KnownBug
 
 P = ParamSpec("P")
@@ -22,10 +22,18 @@ WRONG_NUMBERS = (Millis(-1), cast(Millis, "1"), Millis(True))
 
 
 class Bench:
-    """The objects that threads work on; `idle` are the threads that another thread starts."""
+    """The objects that threads work on; `idle` are the threads that another thread starts.
+
+    `signal` is there in a row that has something for it to end.
+    """
 
     def __init__(self) -> None:
         self.idle: dict[str, sync.Thread] = {}
+        self.signal: Signal | None = None
+
+    def place(self) -> str:
+        """Return where a signal came; an empty text if none has come."""
+        return "" if self.signal is None else self.signal.place
 
     def interrupt(self, name: str) -> None:
         """Start an idle thread, and interrupt it."""
@@ -80,7 +88,8 @@ class ProgramRow(Generic[BenchT_contra]):
 
     `idle` is what threads do that another thread starts, `check` the method that checks the end, if
     that is not `check`. `bugs` are the known bugs that the program shows, `fault_bugs` those that
-    it shows in an environment of which one call fails.
+    it shows in an environment of which one call fails. `signalled` is what a thread more does, the
+    first part of which a signal may end, at fewer than `places`; the rest comes afterwards.
     """
 
     summary: str
@@ -88,6 +97,8 @@ class ProgramRow(Generic[BenchT_contra]):
     threads: Mapping[str, Acts[BenchT_contra]] = field(
         default_factory=dict[str, Acts[BenchT_contra]]
     )
+    signalled: tuple[Act[BenchT_contra], ...] = ()
+    places: int = 0
     idle: Mapping[str, Act[BenchT_contra]] = field(default_factory=dict[str, Act[BenchT_contra]])
     check: Callable[[BenchT_contra], None] | None = None
     bugs: tuple[str, ...] = ()
@@ -102,6 +113,10 @@ def scenario_of(row: ProgramRow[BenchT], bench: BenchT) -> Scenario:
     bench.idle = {name: sync.thread(idle.on(bench), name) for name, idle in row.idle.items()}
     check = bench.check if row.check is None else partial(row.check, bench)
     threads = {name: _body(bench, acts) for name, acts in row.threads.items()}
+    if row.signalled:
+        signal = bench.signal = Signal("wheelproof", places=row.places)
+        action, *rest = (one.on(bench) for one in row.signalled)
+        threads["signalled"] = [signal.during(action), *rest]
     return Scenario(threads=threads, check=check)
 
 
@@ -192,6 +207,18 @@ def faults_of(
     passing, _ = programs_of(rows, build, kind, (), plain_fields=plain_fields)
     pairs = pairs_of(table, build, kind, plain_fields=plain_fields)
     return tuple(replace(program, name=f"fault/{program.name}") for program in (*passing, *pairs))
+
+
+def signals_of(
+    rows: Mapping[str, RowT],
+    build: Callable[[RowT, KindT], Scenario],
+    kind: KindT,
+    *,
+    plain_fields: Sequence[PlainField] = (),
+) -> tuple[Program, ...]:
+    """Return the programs of a table in which a signal may end a call anywhere."""
+    passing, _ = programs_of(rows, build, kind, (), prefix="signal/", plain_fields=plain_fields)
+    return passing
 
 
 def failing_with_faults(

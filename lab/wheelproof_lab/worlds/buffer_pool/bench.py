@@ -25,6 +25,7 @@ from wheelproof.producer.byte_buffer import allocate_byte_buffer
 from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_explore.program import Faults, choose
 from wheelproof_lab.worlds.tables import WRONG_NUMBERS, Bench
+from wheelproof_lab.worlds.timer.system_timer import StandingClock
 
 FOREVER = MAX_MILLIS - 1_000
 _POOLABLE = 2
@@ -107,7 +108,7 @@ class PoolBench(Bench):
             wait_time=wait_time,
         )
         self._wait_time = wait_time
-        self._held = [self.pool.allocate(size, 0) for size in held]
+        self.held = [self.pool.allocate(size, 0) for size in held]
 
     def use(self, size: int, timeout_ms: int = FOREVER) -> None:
         """Allocate, fill and give back; the allocation may end without a buffer."""
@@ -134,8 +135,8 @@ class PoolBench(Bench):
 
     def give_back(self, *numbers: int) -> None:
         """Give back these loans of the beginning; all of them without numbers."""
-        for number in numbers or range(len(self._held)):
-            self.pool.deallocate(self._held[number])
+        for number in numbers or range(len(self.held)):
+            self.pool.deallocate(self.held[number])
 
     def give_back_or_be_refused(self) -> None:
         """Give all loans back; the pool refuses if they were given back already."""
@@ -153,6 +154,16 @@ class PoolBench(Bench):
             assert self._wait_time.total_ns() >= 0, "a wait that is shorter than nothing"
             assert self._wait_time.ratio() >= 0, "a share that is less than nothing"
         self.audit()
+
+    def forget_waits(self) -> None:
+        """Raise unless a wait of the metric counts for 60 s, and no longer."""
+        assert isinstance(self._wait_time, WaitTime)
+        for passed_ms, counts in ((59_999, True), (60_000, False)):
+            clock = StandingClock()
+            waits = type(self._wait_time)(clock)
+            waits.record(1)
+            clock.now_ms = Millis(passed_ms)
+            assert (waits.ratio() > 0) is counts, f"counted after {passed_ms} ms: {not counts}"
 
     def audit(self) -> None:
         """Raise unless the memory adds up at this moment (standard 3.9)."""

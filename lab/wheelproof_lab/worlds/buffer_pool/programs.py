@@ -119,6 +119,7 @@ _ROWS: Mapping[str, PoolRow] = {
         summary="A thread waits, and another one asks how long threads have waited.",
         total=2,
         held=(2,),
+        before=(act(PoolBench.forget_waits),),
         metric=True,
         threads={
             "waiter": act(PoolBench.use, 2),
@@ -264,7 +265,7 @@ _PAIRS: Mapping[str, Pairs[PoolRow, PoolBench]] = {
     ),
 }
 
-_GUARDED = (
+GUARDED = (
     PlainField(owner=PooledMemory, name="non_pooled"),
     PlainField(owner=BufferPool, name="_closed"),
 )
@@ -290,13 +291,13 @@ def _build_with_faults(row: PoolRow, pool_class: type[BufferPool]) -> Scenario:
 
 
 PROGRAMS, FAILING = programs_of(
-    _ROWS, _build, _SOUND, [(bug, bug.pool_class) for bug in BUGS], plain_fields=_GUARDED
+    _ROWS, _build, _SOUND, [(bug, bug.pool_class) for bug in BUGS], plain_fields=GUARDED
 )
 
 
 def pairs_with(pool_class: type[BufferPool]) -> tuple[Program, ...]:
     """Return the pairs for a class of pool."""
-    return pairs_of(_PAIRS, _build, pool_class, plain_fields=_GUARDED)
+    return pairs_of(_PAIRS, _build, pool_class, plain_fields=GUARDED)
 
 
 PAIRS = pairs_with(_SOUND)
@@ -304,4 +305,4 @@ PAIRS = pairs_with(_SOUND)
 
 def faults_with(pool_class: type[BufferPool]) -> tuple[Program, ...]:
     """Return the programs and the pairs with an allocator and a metric that raise now and then."""
-    return faults_of(_ROWS, _PAIRS, _build_with_faults, pool_class, plain_fields=_GUARDED)
+    return faults_of(_ROWS, _PAIRS, _build_with_faults, pool_class, plain_fields=GUARDED)

@@ -34,7 +34,7 @@ class TimerOfOneList(Timer):
 
     def __init__(self) -> None:
         self._counter = sync.atomic_integer(0, "timer's size")
-        self._bucket = TimerTaskList(self._counter)
+        self.bucket = TimerTaskList(self._counter)
         self._closed = sync.volatile(False, "timer closed")
 
     def add(self, timer_task: TimerTask) -> None:
@@ -43,7 +43,7 @@ class TimerOfOneList(Timer):
             raise TimerClosedError("closed")
         entry = TimerTaskEntry(timer_task, _NOW)
         timer_task.set_timer_task_entry(entry)
-        self._bucket.add(entry)
+        self.bucket.add(entry)
 
     def advance_clock(self, timeout_ms: int) -> bool:
         """Run all tasks, after the bucket's monitor was released."""
@@ -54,7 +54,7 @@ class TimerOfOneList(Timer):
             if entry.timer_task.claim(entry):
                 due.append(entry.timer_task)
 
-        self._bucket.flush(submit)
+        self.bucket.flush(submit)
         for task in due:
             self.run(task)
         return bool(due)

@@ -58,8 +58,13 @@ class IncompleteBatches:
                 raise IllegalStateError(f"the batch of {batch.partition} is not incomplete")
             del self._batches[batch]
 
+    def has(self, batch: ProducerBatch) -> bool:
+        """Tell whether a batch is in here."""
+        with self._lock:
+            return batch in self._batches
+
     def discard(self, batch: ProducerBatch) -> None:
-        """Remove a batch whose append a signal ended; nothing changes if it is not there."""
+        """Remove a batch whose end a signal cut off; nothing changes if it is not there."""
         with self._lock:
             self._batches.pop(batch, None)
 

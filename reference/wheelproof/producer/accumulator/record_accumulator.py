@@ -122,7 +122,7 @@ class RecordAccumulator(Closing):
         AppendNew, AppendRaises and EndAppend of RecordAccumulator.
         """
         self._appends_in_progress.begin()
-        unused: ByteBuffer | None = None
+        unused: list[ByteBuffer] = []
         try:
             queue = self._queues.get_or_create(partition)
             with queue.monitor:
@@ -130,13 +130,12 @@ class RecordAccumulator(Closing):
             if result is None:
                 size = max(self.config.batch_size, record.batch_size_upper_bound())
                 # Without the monitor: this may wait for what only the sender can give back.
-                unused = self._free.allocate(size, max_time_to_block_ms)
+                unused += (self._free.allocate(size, max_time_to_block_ms),)
                 with queue.monitor:
                     # Another thread may have made a batch meanwhile.
                     result = self._try_append(queue, record, callback)
                     if result is None:
                         result = self._append_new_batch(queue, partition, unused, record, callback)
-                        unused = None
             return result
         finally:
             ended: list[bool] = []
@@ -145,7 +144,7 @@ class RecordAccumulator(Closing):
                     self._give_back_unused(unused)
                 except BaseException:
                     # A signal, here and below: what it cut off is done all the same.
-                    if unused is not None and unused.receipt is not None:
+                    if unused and unused[0].receipt is not None:
                         self._give_back_unused(unused)
                     raise
             finally:
@@ -267,7 +266,10 @@ class RecordAccumulator(Closing):
             self._put_first(batch)
         except BaseException:
             # A signal: if it came first, the response can be taken note of again.
-            if batch not in self._queues.get_or_create(batch.partition).batches:
+            queue = self._queues.get_or_create(batch.partition)
+            with queue.monitor:
+                is_queued = batch in queue.batches
+            if not is_queued:
                 self._in_flight.add(batch)
             raise
 
@@ -406,13 +408,14 @@ class RecordAccumulator(Closing):
         self,
         queue: PartitionQueue,
         partition: TopicPartition,
-        buffer: ByteBuffer,
+        unused: list[ByteBuffer],
         record: Record,
         callback: Callback | None,
     ) -> RecordAppendResult:
+        """Make a batch of the buffer, which is `unused` no longer. With the queue's monitor."""
         batch = self._batch_class(
             partition,
-            buffer,
+            unused[0],
             created_ms=self._clock.hi_res_clock_ms(),
             clock=self._clock,
             monitor=queue.monitor,
@@ -424,21 +427,24 @@ class RecordAccumulator(Closing):
         try:
             queue.batches.append(batch)
             self._incomplete.add(batch)
+            unused.clear()
             return RecordAppendResult(
                 future=future,
                 batch_is_full=len(queue.batches) > 1 or batch.is_full(),
                 new_batch_created=True,
             )
         except BaseException:
-            # A signal: the record is not taken, and the buffer goes back to the pool.
-            if batch in queue.batches:
+            # A signal. A flush or a forced close may have found the batch: then it stays.
+            if self._incomplete.has(batch):
+                unused.clear()
+            elif batch in queue.batches:
                 queue.batches.remove(batch)
-            self._incomplete.discard(batch)
             raise
 
-    def _give_back_unused(self, buffer: ByteBuffer | None) -> None:
+    def _give_back_unused(self, unused: Iterable[ByteBuffer]) -> None:
         """Return the buffer that an append did not need. TLA+: GiveBack of RecordAccumulator."""
-        self._free.deallocate(buffer)
+        for buffer in unused:
+            self._free.deallocate(buffer)
 
     def _await_incomplete(self) -> None:
         for result in self._incomplete.request_results():

@@ -1,0 +1,132 @@
+"""A signal ends a call of a component at every place, while another thread works (standard 6.8)."""
+
+import logging
+import sys
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from support import seeds
+from wheelproof.producer import BufferPool, ByteBuffer, ProducerBatch, RecordAccumulator
+from wheelproof.producer.buffer_pool import Waiter
+from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
+from wheelproof.timer import SystemTimer, TimerTaskList, TimingWheel
+from wheelproof_explore.explorer import explore
+from wheelproof_explore.options import Engine, Options
+from wheelproof_explore.program import Program
+from wheelproof_lab.worlds.accumulator import signals as accumulator
+from wheelproof_lab.worlds.all_programs import SIGNALS
+from wheelproof_lab.worlds.buffer_pool import signals as buffer_pool
+from wheelproof_lab.worlds.purgatory import signals as purgatory
+from wheelproof_lab.worlds.timer import signals as timer
+
+_PROGRAMS = [program for each in SIGNALS.values() for program in each]
+_LARGE = {
+    "signal/accumulator-append-abort",
+    "signal/accumulator-append-new",
+    "signal/purgatory-advance",
+    "signal/purgatory-trigger",
+    "signal/purgatory-watch",
+    "signal/timer-advance",
+    "signal/timer-advance-above",
+}
+"""Programs of more classes than the bound, looked at a while; a hunt looks longer."""
+_LARGE_RUNS = seeds.runs(600, hunted=100_000)
+_MANY_RUNS = 3_000
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Do not print the errors of callbacks that a signal ends."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.name)
+def test_a_signal_is_survived_at_every_place_in_every_interleaving(program: Program) -> None:
+    is_large = program.name in _LARGE
+    found = explore(program, Options(max_runs=_LARGE_RUNS if is_large else _MANY_RUNS))
+    assert found.counterexample is None, found.details()
+    assert is_large or found.stopped is None, found.summary()
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("component", SIGNALS)
+def test_a_signal_is_survived_at_random_places(component: str) -> None:
+    options = Options(
+        engine=Engine.SAMPLE, seed=seeds.seed(36), max_runs=seeds.runs(10, hunted=1_000)
+    )
+    for program in SIGNALS[component]:
+        found = explore(program, options)
+        assert found.counterexample is None, found.details()
+
+
+class _KeepsItsPlace(BufferPool):
+    """A pool in which a thread whose wait ends in an error stays first in the queue."""
+
+    def _leave_queue(self, waiter: Waiter) -> None:
+        if waiter.accumulated == 0 and sys.exception() is None:
+            super()._leave_queue(waiter)
+
+
+class _LosesWhatItTakes(RecordAccumulator):
+    """An accumulator whose drain gives nothing back to the queue."""
+
+    def _put_first(self, batch: ProducerBatch) -> None:
+        """Do nothing."""
+
+
+class _KeepsTheUnused(RecordAccumulator):
+    """An accumulator that gives an unused buffer back only if no error has come."""
+
+    def _give_back_unused(self, unused: Iterable[ByteBuffer]) -> None:
+        if sys.exception() is None:
+            super()._give_back_unused(unused)
+
+
+class _ForgetfulBucket(TimerTaskList):
+    """A bucket that puts nothing back."""
+
+    __slots__ = ()
+
+    def _take_back(self, entry: object) -> None:
+        """Do nothing."""
+
+
+class _ForgetfulWheel(TimingWheel):
+    """A wheel of such buckets."""
+
+    __slots__ = ()
+    _bucket_class = _ForgetfulBucket
+
+
+class _ForgetfulTimer(SystemTimer):
+    """A timer of such wheels."""
+
+    _timing_wheel_class = _ForgetfulWheel
+
+
+class _LeavesWatches(DelayedOperationPurgatory[DelayedOperation]):
+    """A purgatory that undoes nothing of a call that ends in an error."""
+
+    def _withdraw(self, operation: DelayedOperation, watched: object) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize(
+    ("programs", "name"),
+    [
+        (timer.signals_with(_ForgetfulTimer), "timer-advance"),
+        (purgatory.signals_with(_LeavesWatches), "purgatory-watch"),
+        (buffer_pool.signals_with(_KeepsItsPlace), "pool-lend-in-vain"),
+        (accumulator.signals_with(_LosesWhatItTakes), "accumulator-drain"),
+        (accumulator.signals_with(_KeepsTheUnused), "accumulator-append-waits"),
+    ],
+    ids=["bucket", "watch", "waiter", "drain", "buffer"],
+)
+def test_what_a_signal_breaks_is_found(programs: Iterable[Program], name: str) -> None:
+    [program] = [one for one in programs if one.name == f"signal/{name}"]
+    options = Options(engine=Engine.BOUNDED, max_runs=400, shrink=False)
+    assert explore(program, options).counterexample is not None
