@@ -5,10 +5,19 @@
 
 MyTimer is a complete timer as it is, so your first verdict is a pass. Times are whole
 milliseconds. Only `advance` may let time pass: give your timer a clock that shows `now_ms`.
+If several threads may use your timer, add "concurrent" to CAPABILITIES: each caller of a burst then
+has a thread of its own. MyTimer has a lock for that.
 """
 
 import json
 import sys
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+CAPABILITIES = ["virtual_time"]
+PRINTING = threading.Lock()
+Request = dict[str, Any]
 
 
 class MyTimer:
@@ -21,57 +30,96 @@ class MyTimer:
         self.ran: list[str] = []  # Each task appends its name when it runs, in that order.
         self.tick_ms, self.wheel_size, self.now_ms = tick_ms, wheel_size, start_ms
         self.due_ms: dict[str, int] = {}
+        self.lock = threading.Lock()
 
     def add(self, task: str, delay_ms: int) -> None:
         """Schedule the task in `delay_ms`, and drop an earlier add of the same name."""
-        self.due_ms[task] = (self.now_ms + delay_ms) // self.tick_ms * self.tick_ms
+        with self.lock:
+            self.due_ms[task] = (self.now_ms + delay_ms) // self.tick_ms * self.tick_ms
 
     def cancel(self, task: str) -> bool | None:
         """Cancel the task; return whether it was waiting, or None if your timer does not tell."""
-        return self.due_ms.pop(task, None) is not None
+        with self.lock:
+            return self.due_ms.pop(task, None) is not None
 
     def advance(self, to_ms: int) -> None:
         """Set the clock to `to_ms`; return when all due tasks have run."""
-        self.now_ms = to_ms
-        for task, due_ms in sorted(self.due_ms.items(), key=lambda item: item[1]):
-            if due_ms <= to_ms:
-                del self.due_ms[task]
-                self.ran.append(task)
+        with self.lock:
+            self.now_ms = to_ms
+            for task, due_ms in sorted(self.due_ms.items(), key=lambda item: item[1]):
+                if due_ms <= to_ms:
+                    del self.due_ms[task]
+                    self.ran.append(task)
 
     def size(self) -> int:
         """Return how many tasks wait; count them here if your timer does not."""
         return len(self.due_ms)
 
 
-def answer(timer: MyTimer, operation: str, arguments: dict[str, object]) -> dict[str, object]:
-    """Perform an operation and return the fields of its answer."""
-    told = getattr(timer, operation)(**arguments)
-    ran, timer.ran = timer.ran, []
-    named = {"cancel": "cancelled", "size": "size"}.get(operation)
-    return {"fired": ran} if named is None or told is None else {"fired": ran, named: told}
+def refusal(error: Exception) -> dict[str, str]:
+    """Return how a call is refused. That is a failure if the profile allows the request."""
+    return {"kind": type(error).__name__, "message": str(error)}
+
+
+def answer(timer: MyTimer, request: Request) -> None:
+    """Make a call and print its answer; what ran since the last answer is taken as it is told."""
+    told, error = None, None
+    try:
+        told = getattr(timer, request["op"])(**request.get("args", {}))
+    except Exception as raised:
+        error = raised
+    with PRINTING:
+        if error is not None:
+            print(json.dumps({"id": request["id"], "error": refusal(error)}), flush=True)
+            return
+        ran = timer.ran[:]
+        del timer.ran[: len(ran)]
+        named = {"cancel": "cancelled", "size": "size"}.get(request["op"])
+        more = {} if named is None or told is None else {named: told}
+        print(json.dumps({"id": request["id"], "ok": {"fired": ran, **more}}), flush=True)
+
+
+def together(timer: MyTimer, callers: Iterable[list[Request]]) -> None:
+    """Make the calls of several callers at the same time, each on its own thread."""
+
+    def work(requests: list[Request]) -> None:
+        start.wait()
+        for request in requests:
+            answer(timer, request)
+
+    threads = [threading.Thread(target=work, args=(requests,)) for requests in callers]
+    start = threading.Barrier(len(threads) or 1)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def main() -> None:
     """Answer each line of standard input (schema wheelproof.driver/1), until `bye` or its end."""
     timer = MyTimer(1, 20, 0)
+    callers: dict[str, list[Request]] = {}
     for line in sys.stdin:
-        request = json.loads(line)
+        request: Request = json.loads(line)
         operation = request["op"]
-        reply: dict[str, object] = {"id": request["id"]}
+        if "caller" in request:
+            callers.setdefault(request["caller"], []).append(request)
+            continue
+        # A request without a caller comes behind a burst, and is made when that is over.
+        together(timer, callers.values())
+        callers.clear()
+        if operation in ("add", "cancel", "advance", "size"):
+            answer(timer, request)
+            continue
+        reply: dict[str, object] = {"id": request["id"], "ok": {}}
         try:
             if operation == "hello":
                 who = {"impl": MyTimer.NAME, "version": MyTimer.VERSION}
-                reply["ok"] = {**who, "components": ["timer"], "capabilities": ["virtual_time"]}
+                reply["ok"] = {**who, "components": ["timer"], "capabilities": CAPABILITIES}
             elif operation == "reset":
                 timer = MyTimer(**request["config"])
-                reply["ok"] = {}
-            elif operation in ("add", "cancel", "advance", "size"):
-                reply["ok"] = answer(timer, operation, request.get("args", {}))
-            else:
-                reply["ok"] = {}
         except Exception as error:
-            # A refusal. It counts as a failure if the profile allows the request.
-            reply["error"] = {"kind": type(error).__name__, "message": str(error)}
+            reply = {"id": request["id"], "error": refusal(error)}
         print(json.dumps(reply), flush=True)
         if operation == "bye":
             return

@@ -18,6 +18,8 @@ from wheelproof_spec.base.codec.writer import plain_fields
 
 VIRTUAL_TIME = "virtual_time"
 """The capability to run on a clock that only `advance` moves."""
+CONCURRENT = "concurrent"
+"""The capability to make the calls of several callers at the same time."""
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 

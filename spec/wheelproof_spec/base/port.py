@@ -1,7 +1,8 @@
 """The interface through which every implementation is judged: the reference, Kafka's, others."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.results.violation import Violation
@@ -63,6 +64,43 @@ class SendingPort(Port[Call_contra, Seen_co], Protocol):
 
         The iterator must be exhausted. More calls may be made before that; their outcomes are read
         after these.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked(Generic[Call]):
+    """A call that was sent, and its caller: the calls of one caller are made one after the other.
+
+    Without a caller (an empty name) it is made, and answered, when no other call can go on.
+    """
+
+    call: Call
+    caller: str = ""
+
+
+class BurstRules(Protocol[Call_contra, Seen_contra]):
+    """What a component says of the answers to calls that overlap."""
+
+    def may_wait(self, call: Call_contra) -> bool:
+        """Tell whether `call` may have no answer when no call can go on."""
+        ...
+
+    def require(self, call: Call_contra, seen: Seen_contra) -> None:
+        """Raise MalformedError for an answer of a caller's call that says too little, or more."""
+        ...
+
+
+class BurstPort(SendingPort[Call, Seen], Protocol):
+    """A port that several callers can use at the same time."""
+
+    def burst(
+        self, asked: Sequence[Asked[Call]], rest: Asked[Call], rules: BurstRules[Call, Seen]
+    ) -> list[tuple[Asked[Call], Seen | RefusedError]]:
+        """Make the calls of `asked` at the same time, and then `rest`, which has no caller.
+
+        Return the answers in the order in which they came, the one to `rest` last. A call that may
+        wait can be answered by a later burst; a reset forgets those that wait.
         """
         ...
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Generic, Protocol, cast
 
 from wheelproof_spec.base.codec.bounds import Bounds
 from wheelproof_spec.base.component import CallT, CallT_co, ComponentDefinition, Request, SeenT
-from wheelproof_spec.base.port import CaseJudge, Judge
+from wheelproof_spec.base.port import Asked, BurstPort, CaseJudge, Judge
 from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 
 if TYPE_CHECKING:
     from wheelproof_spec.base.history.lines import KeptHistory
@@ -93,6 +94,48 @@ class CaseSpace(Protocol[CallT_co]):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BurstFailure:
+    """Bursts that break the contract: the requests, and in how many of how many runs they did."""
+
+    violation: Violation
+    lines: tuple[str, ...]
+    failed: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BurstReport:
+    """The bursts that were sent, those of shrinking left out.
+
+    `undecided` counts the cases whose search for an order gave up. `unseen` is what is not judged.
+    """
+
+    cases: int = 0
+    bursts: int = 0
+    calls: int = 0
+    undecided: int = 0
+    unseen: tuple[str, ...] = ()
+    failure: BurstFailure | None = None
+
+
+class BurstCases(Protocol[CallT, SeenT]):
+    """The bursts of a component: calls of several callers at the same time."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The requests of the case that was sent last."""
+        ...
+
+    def run(self, port: BurstPort[CallT, SeenT], plan: FuzzPlan) -> BurstReport:
+        """Send random bursts; shrink the first case that fails. May raise DriverFailedError."""
+        ...
+
+    def repeat(self, port: BurstPort[CallT, SeenT], case: Sequence[Asked[CallT]]) -> BurstReport:
+        """Send one case again and again, a reset first, and tell how often it fails."""
+        ...
+
+
 def _as_they_are(calls: Sequence[CallT], bounds: Bounds) -> Sequence[CallT]:
     del bounds
     return calls
@@ -120,6 +163,8 @@ class Suite(Generic[CallT, SeenT]):
     """The parts of the domain and the capabilities that the calls of a case need."""
     scaled: Callable[[Sequence[CallT], Bounds], Sequence[CallT]] = _as_they_are
     """The calls of a named case in other units, if that brings them inside the bounds."""
+    bursts: Callable[[str, Tally], BurstCases[CallT, SeenT]] | None = None
+    """Makes the bursts, judged by the contract of a profile; None if there are none yet."""
 
     def scenarios_within(self, bounds: Bounds) -> list[Scenario[CallT]]:
         """Return the named cases for an implementation with these bounds; some may lie outside."""

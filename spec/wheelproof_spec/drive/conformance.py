@@ -11,7 +11,7 @@ from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.bounds import Bounds
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.component import AnyDefinition, Capability, Request
+from wheelproof_spec.base.component import CONCURRENT, AnyDefinition, Capability, Request
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.port import UnjudgeableError, judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzFailure
@@ -19,7 +19,7 @@ from wheelproof_spec.base.results.known_limits import KnownLimit, read_known_lim
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
+from wheelproof_spec.base.suite import AnySuite, BurstReport, FuzzPlan, Scenario
 from wheelproof_spec.drive.answers import answers_to, is_refusal
 from wheelproof_spec.drive.drawn_cases import fuzz
 from wheelproof_spec.drive.driver.counting import CountingPort
@@ -34,7 +34,13 @@ from wheelproof_spec.drive.named_cases import (
     SmallestCase,
     lacking,
 )
-from wheelproof_spec.drive.plan import FUZZED_CASES, VECTORS, ConformancePlan, read_case
+from wheelproof_spec.drive.plan import (
+    FUZZED_CASES,
+    OVERLAPPING,
+    VECTORS,
+    ConformancePlan,
+    read_case,
+)
 from wheelproof_spec.drive.result import (
     CaseResult,
     ClauseCount,
@@ -56,6 +62,10 @@ MOST_FAILURES = 5
 """The run ends after so many failures of the driver: each may take as long as the time-out."""
 MOST_OF_A_KIND = 2
 """Fuzzing, or running vectors, ends after so many failures of the driver: mostly they repeat."""
+CASES_OF_BURSTS = 10
+"""One case of bursts is sent for so many fuzzed cases."""
+_NO_CASES = (VECTORS, OVERLAPPING)
+"""What another profile is not tried on: the answers are published, or threads chose them."""
 _SILENCE = (
     "a silence of the driver: give it more time with --timeout if it is slow; if it never answers, "
     "declare in the hello reply, as bounds, what it cannot be asked, or skip that with --skip"
@@ -143,11 +153,14 @@ class _Run:
             self._introduction = self._session.introduce()
             self._accept(self._introduction)
             if self.open_question is None:
-                if self._case is not None:
-                    self._run_scenario(Scenario(name=str(self._plan.case), calls=self._case))
+                if self._case is not None and any(one.caller for one in self._case):
+                    self._run_bursts(self._introduction)
+                elif self._case is not None:
+                    calls = tuple(one.call for one in self._case)
+                    self._run_scenario(Scenario(name=str(self._plan.case), calls=calls))
                 else:
                     self._run_all(self._introduction)
-                if not self._port.cases + self._runner.steps:
+                if self.open_question is None and not self._port.cases + self._runner.steps:
                     self.open_question = "nothing was driven: no case is applicable"
             self._port.calls.clear()
             self._session.say_goodbye()
@@ -165,6 +178,8 @@ class _Run:
             self._infer_profile()
         self._run_vectors(introduction)
         self._run_cases()
+        if CONCURRENT in introduction.capabilities:
+            self._run_bursts(introduction)
         self._find_profile()
 
     def lift_known_limits(self) -> None:
@@ -331,11 +346,64 @@ class _Run:
         else:
             self._report_case(FUZZED_CASES, started, violation, extent)
 
+    def _run_bursts(self, introduction: Introduction) -> None:
+        """Send bursts of calls that overlap, or the case of the plan again and again."""
+        if CONCURRENT not in introduction.capabilities:
+            self.open_question = f"the case has callers, and the driver is not {CONCURRENT!r}"
+            return
+        if self._suite.bursts is None:
+            why = f"a judge of bursts, which the component {self._definition.name} does not have"
+            self._not_applicable.append(NotApplicable(case=OVERLAPPING, needs=(why,)))
+            return
+        started, plan = time.monotonic(), self._plan
+        bursts = self._suite.bursts(self._profile, self._tally)
+        try:
+            if self._case is not None:
+                report = bursts.repeat(self._port, self._case)
+            else:
+                shrinking = 0.0 if plan.first_failure else math.inf
+                cases = max(plan.cases // CASES_OF_BURSTS, 1)
+                report = bursts.run(
+                    self._port, FuzzPlan(cases=cases, seed=plan.seed, shrink_seconds=shrinking)
+                )
+            if self._session.failure is not None:
+                raise self._session.failure
+        except DriverFailedError as failure:
+            self._report(OVERLAPPING, started, Verdict.ERROR, "the driver failed in a burst")
+            self._survive(failure, OVERLAPPING, bursts.lines)
+            return
+        self._report_bursts(report, started)
+
+    def _report_bursts(self, report: BurstReport, started: float) -> None:
+        failure = report.failure
+        if failure is not None:
+            wrong = failure.violation
+            summary = f"{wrong.rule}: {wrong.reason}; {_how_often(failure.failed, failure.runs)}"
+            self._report(OVERLAPPING, started, Verdict.FAIL, summary)
+            # A case of several callers is not asked once more for its answers: they may differ.
+            self._failures.append(
+                ConformanceFailure(
+                    case=OVERLAPPING,
+                    violation=wrong,
+                    lines=failure.lines,
+                    answers=(),
+                    last_lines=(),
+                    repeat=self._repeat(OVERLAPPING, failure.lines),
+                )
+            )
+            return
+        extent = f"{report.cases:,} cases, {report.bursts:,} bursts, {report.calls:,} calls"
+        unseen = ", ".join(report.unseen)
+        given_up = f"; {report.undecided:,} cases gave up" if report.undecided else ""
+        seen = report.bursts and report.undecided < report.cases
+        verdict = Verdict.PASS if seen else Verdict.INCONCLUSIVE
+        self._report(OVERLAPPING, started, verdict, f"{extent}{given_up}; not judged: {unseen}")
+
     def _find_profile(self) -> None:
         """If cases have failed, look for another profile by which all of them pass."""
         if not self._failures or self._troubles:
             return
-        failed = [failure.lines for failure in self._failures if failure.case != VECTORS]
+        failed = [failure.lines for failure in self._failures if failure.case not in _NO_CASES]
         if len(failed) == len(self._failures):
             others = [name for name in self._definition.profiles if name != self._profile]
             # No case has made the driver fail, those of optional parts of the domain included.
@@ -446,6 +514,10 @@ def _why_unsupported(definition: AnyDefinition, introduction: Introduction) -> s
         known = ", ".join(definition.profiles)
         return f"unsupported: the driver declares the profile {declared!r}; there is {known}"
     return None
+
+
+def _how_often(failed: int, runs: int) -> str:
+    return f"this case failed in {failed} of {runs} runs"
 
 
 def _lines(calls: Iterable[Request]) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.errors import InputRejectedError
-from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.port import Asked
+from wheelproof_spec.base.strict_json import MalformedError, text
 from wheelproof_spec.drive.driver.counting import starts_a_case
 from wheelproof_spec.drive.driver.messages import parse_request
 from wheelproof_spec.drive.driver.process import USUAL_LIMITS, DriverLimits
@@ -17,6 +18,8 @@ from wheelproof_spec.drive.usual import CASES, SEED
 
 FUZZED_CASES = "fuzzed cases"
 """The name under which the fuzzed cases are reported."""
+OVERLAPPING = "overlapping calls"
+"""The name under which the bursts are reported."""
 VECTORS = "published vectors"
 """The name under which the vectors are reported."""
 STANDARD_INPUT = Path("-")
@@ -73,25 +76,27 @@ class ConformancePlan:
         return words
 
 
-def read_case(path: Path, wire: DrivenWire[Request, object]) -> tuple[Request, ...]:
+def read_case(path: Path, wire: DrivenWire[Request, object]) -> tuple[Asked[Request], ...]:
     """Return the calls of a case; the ids of its requests do not matter, empty lines are left out.
 
     Raises InputRejectedError, also for a case that does not begin with a reset.
     """
     remedy = "give the requests of one case, a line each, as a failure shows them"
-    calls: list[Request] = []
+    calls: list[Asked[Request]] = []
     for number, line in enumerate(_lines(path, remedy), start=1):
         if not line.strip():
             continue
         try:
             _, operation, content = parse_request(line.strip())
+            caller = text(content, "caller") if "caller" in content else ""
+            content = {name: value for name, value in content.items() if name != "caller"}
             call = wire.parse_call(operation, content)
         except MalformedError as error:
             raise InputRejectedError(str(path), number, f"the line {error}", remedy) from error
         if not calls and not starts_a_case(call):
             problem = "the case does not begin with a reset"
             raise InputRejectedError(str(path), number, problem, remedy)
-        calls.append(call)
+        calls.append(Asked(call, caller))
     if not calls:
         raise InputRejectedError(str(path), None, "there is no request", remedy)
     return tuple(calls)

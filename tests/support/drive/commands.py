@@ -14,3 +14,9 @@ def bad_driver(behaviour: str, *arguments: str) -> str:
     """Return the command of a driver that misbehaves."""
     script = Path(__file__).with_name("bad_driver.py")
     return shlex.join([sys.executable, str(script), behaviour, *arguments])
+
+
+def burst_driver(script: str, behaviour: str) -> str:
+    """Return the command of a driver whose bursts behave as named; `script` says of what."""
+    path = Path(__file__).with_name(script)
+    return shlex.join([sys.executable, str(path), behaviour])

@@ -12,8 +12,14 @@ from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.bounds import Bound, Bounds
 from wheelproof_spec.base.contract import contract_of
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.suite import CaseSpace, Suite, any_suite
-from wheelproof_spec.components.timer.component import DEFINITION, Add, TimerCall, TimerLimit
+from wheelproof_spec.base.suite import BurstCases, CaseSpace, Suite, any_suite
+from wheelproof_spec.components.timer.component import (
+    DEFINITION,
+    Add,
+    TimerCall,
+    TimerLimit,
+    TimerObservation,
+)
 from wheelproof_spec.components.timer.model import TimerOracle
 from wheelproof_spec.drive.case_table import read_cases
 
@@ -65,11 +71,18 @@ def _scaled(call: TimerCall, by: int, sizes: Bound) -> TimerCall:
             return call
 
 
+def _bursts(profile: str, tally: Tally) -> BurstCases[TimerCall, TimerObservation]:
+    from wheelproof_spec.components.timer.bursts import bursts
+
+    return bursts(profile, tally)
+
+
 TIMER = Suite(
     definition=DEFINITION,
     judge=TimerOracle,
     scenarios=partial(read_cases, __file__, DEFINITION),
     drawn=_drawn,
     scaled=scaled,
+    bursts=_bursts,
 )
 SUITE = any_suite(TIMER)

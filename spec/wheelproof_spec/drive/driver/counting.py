@@ -5,7 +5,13 @@ from typing import Generic
 
 from wheelproof_spec.base.calls import Reset
 from wheelproof_spec.base.component import CallT, SeenT
-from wheelproof_spec.base.port import BrokenDownError, RefusedError, SendingPort
+from wheelproof_spec.base.port import (
+    Asked,
+    BrokenDownError,
+    BurstPort,
+    BurstRules,
+    RefusedError,
+)
 from wheelproof_spec.drive.driver.process import DriverFailedError
 
 
@@ -18,7 +24,7 @@ class CountingPort(Generic[CallT, SeenT]):
 
     def __init__(
         self,
-        port: SendingPort[CallT, SeenT],
+        port: BurstPort[CallT, SeenT],
         on_case: Callable[[int, int], None] | None = None,
     ) -> None:
         self._port = port
@@ -43,6 +49,18 @@ class CountingPort(Generic[CallT, SeenT]):
     ) -> Iterator[SeenT | RefusedError | BrokenDownError]:
         """Make all `calls`; see `SendingPort.perform_all`."""
         return self._counted(calls, self._port.perform_all(calls))
+
+    def burst(
+        self, asked: Sequence[Asked[CallT]], rest: Asked[CallT], rules: BurstRules[CallT, SeenT]
+    ) -> list[tuple[Asked[CallT], SeenT | RefusedError]]:
+        """Make calls at the same time; see `BurstPort.burst`."""
+        for one in (*asked, rest):
+            self._count(one.call)
+        try:
+            return self._port.burst(asked, rest, rules)
+        except DriverFailedError:
+            self._failed = True
+            raise
 
     def _counted(
         self, calls: Sequence[CallT], outcomes: Iterator[SeenT | RefusedError | BrokenDownError]

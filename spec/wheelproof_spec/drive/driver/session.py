@@ -1,12 +1,12 @@
 """A conversation with a driver: numbered requests, checked answers, one sentence if it fails."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Self, TypeVar
 
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.errors import UsageError, printable
 from wheelproof_spec.base.port import RefusedError
-from wheelproof_spec.base.strict_json import JsonObject, MalformedError, parse_object
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError, integer, parse_object
 from wheelproof_spec.drive.driver.messages import (
     Bye,
     Hello,
@@ -103,6 +103,46 @@ class DriverSession:
         """
         self._send(requests)
         return (self._receive(request, parse) for request in requests)
+
+    def send_together(self, requests: Sequence[Request]) -> range:
+        """Send requests whose answers may come in any order; return their numbers.
+
+        Raises DriverFailedError if the driver has failed.
+        """
+        first = self._sent + 1
+        self._send(requests)
+        return range(first, self._sent + 1)
+
+    def receive_any(
+        self,
+        waiting: Mapping[int, RequestT],
+        parse: Callable[[JsonObject, RequestT], Answer],
+    ) -> tuple[int, Answer | RefusedError]:
+        """Return the next answer to one of the requests `waiting`, with its number.
+
+        Raises DriverFailedError if the driver fails; then the last of them is named.
+        """
+        self._number, request = max(waiting), waiting[max(waiting)]
+        try:
+            line = self._process.receive(self._timeout_s(request))
+        except DriverFailedError as error:
+            problem = f"{error.problem}, and {len(waiting)} requests of a burst have no answer"
+            raise self._fail(problem, request, type(error)) from error
+        try:
+            number = integer(parse_object(line), "id")
+            if number not in waiting:
+                raise MalformedError(f"carries the id {number}, which no open request has")
+        except MalformedError as error:
+            raise self._misprinted(line, error, request) from error
+        last, self._number = self._number, number - 1
+        outcome = self._understand(line, waiting[number], parse)
+        self._number = last
+        return number, outcome
+
+    def misses(self, number: int, request: Request) -> DriverFailedError:
+        """Return the error that a request of a burst has no answer."""
+        self._number = number
+        return self._fail("has answered a later request, and not this one", request)
 
     def collect(
         self,
