@@ -9,9 +9,9 @@ from wheelproof_spec.base.arguments import bounded, positive_seconds
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.results.reports import replacing
 from wheelproof_spec.base.results.terminal import progress
+from wheelproof_spec.components.registry import COMPONENTS
 from wheelproof_spec.drive.usual import MEMORY_MB
 
-_COMPONENTS = ("timer", "purgatory")
 _TIMEOUT_S = 120.0
 _ABOUT = """\
 Starts the program CMD once, and gives it work: which of its callers makes which call, and when they
@@ -30,7 +30,7 @@ class LoadedProgramError(WheelproofSpecError):
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declare the verb."""
     parser.description = _ABOUT
-    parser.add_argument("--component", required=True, choices=_COMPONENTS, help="what is loaded")
+    parser.add_argument("--component", required=True, choices=COMPONENTS, help="what is loaded")
     parser.add_argument(
         "--driver",
         required=True,

@@ -84,7 +84,7 @@ class LoadedProgram:
 
         Raises DriverFailedError if it fails, UsageError if it can make no call of the work.
         """
-        steps = [step for step in work.steps if self.can_make(step)]
+        steps = [step for step in (*work.steps, *work.serving) if self.can_make(step)]
         if not any(isinstance(step, Make) for step in steps):
             raise UsageError(
                 "the program names no call of the load among its capabilities; there are "

@@ -73,6 +73,11 @@ class Work:
 
     config: Config
     steps: tuple[Step, ...]
+    serving: tuple[Make | Pause, ...] = ()
+    """What one more thread does over and over, beside the callers and until nothing waits for it.
+
+    Its number as a caller is the one after theirs. It takes part in no meeting.
+    """
 
     def with_lateness(self, lateness_ms: int | None) -> Self:
         """Return this with another claim of lateness, or with its own if that is None."""

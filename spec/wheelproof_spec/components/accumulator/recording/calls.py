@@ -44,8 +44,6 @@ from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 NODE = NodeId(0)
 """The node that leads all partitions."""
-_LOOKS_A_ROUND = 16
-"""The number of `ready` calls in a round; each partition lacks a leader in one of them."""
 
 
 class _NamedCallback:
@@ -80,7 +78,6 @@ class RecordedAccumulator:
         self._partitions = tuple(map(str, self._cluster.partitions_for_node(NODE)))
         self._clock = SystemClock()
         self._records = count()
-        self._looks = count()
         self._batches = count()
         self._names: dict[ProducerBatch, str] = {}
         self._offsets: Counter[TopicPartition] = Counter()
@@ -89,25 +86,28 @@ class RecordedAccumulator:
 
     def append(self, partition: TopicPartition, size: int, max_time_to_block_ms: int) -> None:
         """Append a record with a value of `size` bytes and a unique name."""
-        record = f"r{next(self._records)}"
+        asked = Append(
+            record=f"r{next(self._records)}",
+            partition=str(partition),
+            size=size,
+            max_time_to_block_ms=max_time_to_block_ms,
+        )
+        self.append_named(asked, partition)
+
+    def append_named(self, asked: Append, partition: TopicPartition) -> None:
+        """Append the record that is asked for; `partition` is the one that it names."""
 
         def append() -> Appended:
             result = self.accumulator.append(
                 partition,
-                Record(timestamp_ms=0, value=bytes(size)),
-                _NamedCallback(record, self._recorder),
-                max_time_to_block_ms=max_time_to_block_ms,
+                Record(timestamp_ms=0, value=bytes(asked.size)),
+                _NamedCallback(asked.record, self._recorder),
+                max_time_to_block_ms=asked.max_time_to_block_ms,
             )
             return Appended(
                 batch_is_full=result.batch_is_full, new_batch_created=result.new_batch_created
             )
 
-        asked = Append(
-            record=record,
-            partition=str(partition),
-            size=size,
-            max_time_to_block_ms=max_time_to_block_ms,
-        )
         self._recorder.call(asked, append)
 
     def flush(self) -> None:
@@ -123,18 +123,32 @@ class RecordedAccumulator:
         """Close."""
         self._recorder.do(Close(), self.accumulator.close)
 
+    def available_memory(self) -> None:
+        """Ask for the available memory."""
+        pool = self._pool
+        self._recorder.call(AvailableMemory(), lambda: Memory(size=pool.available_memory()))
+
+    def has_incomplete(self) -> None:
+        """Ask whether batches are incomplete."""
+        accumulator = self.accumulator
+        self._recorder.call(HasIncomplete(), lambda: YesOrNo(yes=accumulator.has_incomplete()))
+
+    def flush_in_progress(self) -> None:
+        """Ask whether a flush is in progress."""
+        accumulator = self.accumulator
+        self._recorder.call(FlushInProgress(), lambda: YesOrNo(yes=accumulator.flush_in_progress()))
+
     def look(self) -> None:
-        """Ask for the available memory, for incomplete batches and for a flush in progress."""
-        accumulator, call = self.accumulator, self._recorder.call
-        call(AvailableMemory(), lambda: Memory(size=self._pool.available_memory()))
-        call(HasIncomplete(), lambda: YesOrNo(yes=accumulator.has_incomplete()))
-        call(FlushInProgress(), lambda: YesOrNo(yes=accumulator.flush_in_progress()))
+        """Ask for all three."""
+        self.available_memory()
+        self.has_incomplete()
+        self.flush_in_progress()
 
     # The sender's calls
 
-    def drain_ready(self, max_size: int) -> list[ProducerBatch]:
-        """Drain the ready nodes, and mute the partitions of the drained batches."""
-        drained = self._drain(self._ready().ready_nodes, max_size)
+    def drain_and_mute(self, max_size: int, *, ready: bool) -> list[ProducerBatch]:
+        """Drain the node if it is ready, and mute the partitions of the drained batches."""
+        drained = self._drain((NODE,) if ready else (), max_size)
         for batch in drained:
             asked = Mute(partition=str(batch.partition))
             self._recorder.do(asked, partial(self.accumulator.mute_partition, batch.partition))
@@ -187,12 +201,14 @@ class RecordedAccumulator:
         """Abort all incomplete batches."""
         self._recorder.do(Abort(), self.accumulator.abort_incomplete_batches)
 
-    def _ready(self) -> ReadyCheckResult:
-        """Ask which nodes are ready; in some calls one partition has no leader."""
-        turn = next(self._looks) % _LOOKS_A_ROUND
-        leaders = dict(self._cluster.leaders)
-        for partition in self._cluster.partitions_for_node(NODE)[turn : turn + 1]:
-            del leaders[partition]
+    def is_ready(self, asked: Ready) -> bool:
+        """Ask which nodes are ready, as far as leaders are known; tell whether the node is."""
+        known = asked.led()
+        leaders = {
+            partition: node
+            for partition, node in self._cluster.leaders.items()
+            if str(partition) in known
+        }
         results: list[ReadyCheckResult] = []
 
         def ready() -> Readiness:
@@ -205,8 +221,8 @@ class RecordedAccumulator:
                 next_ready_check_delay_ms=result.next_ready_check_delay_ms,
             )
 
-        self._recorder.call(Ready(leaders=dict.fromkeys(map(str, leaders), int(NODE))), ready)
-        return results[0]
+        self._recorder.call(asked, ready)
+        return NODE in results[0].ready_nodes
 
     def _drain(self, nodes: Collection[NodeId], max_size: int) -> list[ProducerBatch]:
         now_ms = self._clock.hi_res_clock_ms()

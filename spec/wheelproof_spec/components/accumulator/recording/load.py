@@ -1,82 +1,84 @@
-"""The load of an accumulator: callers that append and flush, beside a sender."""
+"""The reference's accumulator under the work that every accumulator is given."""
 
-import random
-from itertools import count
+from dataclasses import replace
+from functools import partial
 
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.topic_partition import TopicPartition
+from wheelproof_spec.base.calls import AvailableMemory
+from wheelproof_spec.base.component import Config
+from wheelproof_spec.components.accumulator.calls import (
+    Append,
+    Flush,
+    HasIncomplete,
+)
 from wheelproof_spec.components.accumulator.component import AccumulatorConfig
 from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
 from wheelproof_spec.components.accumulator.recording.sender import Sender
+from wheelproof_spec.components.accumulator.recording.work import work
 from wheelproof_spec.components.accumulator.reference import reference_config
+from wheelproof_spec.components.accumulator.work import CloseAll
 from wheelproof_spec.history.recording.callers import Callers
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
-
-_OTHER = TopicPartition("other", 2)
-_PARTITIONS = (TopicPartition("topic", 0), TopicPartition("topic", 1), _OTHER)
-_BATCH_SIZE = 512
-_BACKOFF_MS = 2
-_LONG_MS, _SHORT_MS = 60_000, 30
-_LONGEST_VALUE = 200
-_LONGEST_BLOCK_MS = 50
+from wheelproof_spec.history.recording.work import Make, do_work
 
 
 class AccumulatorLoad:
-    """A load of an accumulator with a pool of its own.
+    """An accumulator with a pool of its own, and its sender.
 
     If the callers are hurried, batches expire, and it is closed by force during appends.
     """
 
-    def __init__(self, *, hurried: bool) -> None:
-        self._hurried = hurried
-        self.config = AccumulatorConfig(
-            total_memory=16 * _BATCH_SIZE,
-            batch_size=_BATCH_SIZE,
-            linger_ms=2,
-            retry_backoff_ms=_BACKOFF_MS,
-            retry_backoff_max_ms=_BACKOFF_MS,
-            delivery_timeout_ms=_SHORT_MS if hurried else _LONG_MS,
-            topics={str(_OTHER): _OTHER.topic},
-            callbacks="in_order",
-            gives_back="at_once",
-        )
+    def __init__(self, callers: Callers) -> None:
+        self._work = work(callers)
+        assert isinstance(self._work.config, AccumulatorConfig)
+        self._settings = self._work.config
+        appends = (step.call for step in self._work.steps if isinstance(step, Make))
+        names = {str(call.partition) for call in appends if isinstance(call, Append)}
+        self._partitions = {name: _partition(name) for name in names}
+
+    @property
+    def config(self) -> Config:
+        """The settings of the accumulator, and what it claims."""
+        return replace(self._settings, callbacks="in_order", gives_back="at_once")
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
         """Use the accumulator until every record has been called back."""
-        pool = BufferPool(self.config.total_memory, _BATCH_SIZE)
-        accumulator = RecordAccumulator(pool, reference_config(self.config))
-        recorded = RecordedAccumulator(accumulator, pool, recorder, _PARTITIONS)
-        sender = Sender(recorded, callers.seed)
-        calls, last = count(), callers.operations * 9 // 10
-
-        def act(dice: random.Random, _: int) -> None:
-            if next(calls) == last and self._hurried:
-                recorded.close()
-                sender.abort()
-            _act(recorded, dice)
-
+        pool = BufferPool(self._settings.total_memory, self._settings.batch_size)
+        accumulator = RecordAccumulator(pool, reference_config(self._settings))
+        recorded = RecordedAccumulator(accumulator, pool, recorder, self._partitions.values())
+        sender = Sender(recorded, self._work.serving)
         sender.start()
         try:
-            callers.act(act)
-            if not self._hurried:
-                recorded.flush()
-                recorded.close()
+            do_work(self._work, callers, partial(self._make, recorded, sender))
         finally:
             sender.finish()
         recorded.look()
 
+    def _make(self, recorded: RecordedAccumulator, sender: Sender, step: Make) -> None:
+        match step.call:
+            case Append(partition=partition):
+                recorded.append_named(step.call, self._partitions[str(partition)])
+            case Flush():
+                recorded.flush()
+            case CloseAll(by_force=by_force):
+                recorded.close()
+                if by_force:
+                    sender.abort()
+            case AvailableMemory():
+                recorded.available_memory()
+            case HasIncomplete():
+                recorded.has_incomplete()
+            case _:
+                recorded.flush_in_progress()
 
-def _act(recorded: RecordedAccumulator, dice: random.Random) -> None:
-    choice = dice.randrange(200)
-    if choice == 0:
-        recorded.flush()
-    elif choice < 3:
-        recorded.look()
-    else:
-        partition, size = dice.choice(_PARTITIONS), dice.randrange(_LONGEST_VALUE)
-        recorded.append(partition, size, dice.randrange(_LONGEST_BLOCK_MS))
+
+def _partition(name: str) -> TopicPartition:
+    """Return the partition of a name as Kafka writes it."""
+    topic, _, number = name.rpartition("-")
+    return TopicPartition(topic, int(number))
 
 
 def load(callers: Callers) -> AccumulatorLoad:
     """Return the load of one history."""
-    return AccumulatorLoad(hurried=callers.hurried)
+    return AccumulatorLoad(callers)

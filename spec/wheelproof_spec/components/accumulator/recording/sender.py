@@ -1,28 +1,28 @@
-"""The sender and its broker on one thread: ready, drain, answer, in the order of Kafka's Sender.
+"""The sender and its broker on one thread, which does what the work asks of it over and over.
 
 At most one batch of each partition is in flight.
 """
 
-import random
 import time
+from collections.abc import Sequence
 
 from wheelproof import sync
 from wheelproof.producer import ProducerBatch
+from wheelproof_spec.components.accumulator.calls import Drain, Expire, Ready
 from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
+from wheelproof_spec.components.accumulator.work import RespondToOne
 from wheelproof_spec.history.recording.callers import LoadFailedError
-
-_MAX_SIZE = 700
-"""Less than two full batches, so a drain passes over some partition."""
-_PAUSE_S = 0.0002
+from wheelproof_spec.history.recording.work import Make, Pause
 
 
 class Sender:
     """The thread that serves an accumulator until it is told to finish or to abort."""
 
-    def __init__(self, recorded: RecordedAccumulator, seed: int) -> None:
+    def __init__(self, recorded: RecordedAccumulator, steps: Sequence[Make | Pause]) -> None:
         self._recorded = recorded
-        self._dice = random.Random(seed)
+        self._steps = steps
         self._in_flight: list[ProducerBatch] = []
+        self._is_ready = False
         self._thread = sync.thread(self._work, "sender")
         self._finishing = self._aborting = False
         self._failure: BaseException | None = None
@@ -52,31 +52,43 @@ class Sender:
             self._recorded.accumulator.abort_incomplete_batches()
 
     def _serve(self) -> None:
-        recorded, accumulator = self._recorded, self._recorded.accumulator
-        while not self._aborting and not (self._finishing and not accumulator.has_incomplete()):
-            self._in_flight += recorded.drain_ready(_MAX_SIZE)
-            time.sleep(self._dice.random() * _PAUSE_S)
-            self._answer_some()
-            recorded.expire()
+        while not self._is_over():
+            for step in self._steps:
+                if self._is_over():
+                    break
+                self._do(step)
         if self._aborting:
-            recorded.abort()
+            self._recorded.abort()
             for batch in self._in_flight:
                 # The responses to aborted batches still arrive.
-                recorded.store(batch)
+                self._recorded.store(batch)
 
-    def _answer_some(self) -> None:
-        """Answer most batches in flight; the other responses come after a later drain."""
-        for batch in list(self._in_flight):
-            if self._dice.randrange(3) == 0:
-                continue
-            self._in_flight.remove(batch)
-            self._answer(batch, self._dice.randrange(100))
-            self._recorded.unmute(batch)
+    def _is_over(self) -> bool:
+        finished = self._finishing and not self._recorded.accumulator.has_incomplete()
+        return self._aborting or (finished and not self._in_flight)
 
-    def _answer(self, batch: ProducerBatch, outcome: int) -> None:
-        if outcome < 10 and not batch.is_done():
+    def _do(self, step: Make | Pause) -> None:
+        if isinstance(step, Pause):
+            time.sleep(step.us / 1e6)
+            return
+        match step.call:
+            case Ready():
+                self._is_ready = self._recorded.is_ready(step.call)
+            case Drain(max_size=max_size):
+                self._in_flight += self._recorded.drain_and_mute(max_size, ready=self._is_ready)
+            case RespondToOne(batch=number, answer=answer):
+                if self._in_flight:
+                    batch = self._in_flight.pop(number % len(self._in_flight))
+                    self._answer(batch, answer)
+                    self._recorded.unmute(batch)
+            case _:
+                assert isinstance(step.call, Expire)
+                self._recorded.expire()
+
+    def _answer(self, batch: ProducerBatch, answer: str) -> None:
+        if answer == "again" and not batch.is_done():
             self._recorded.reenqueue(batch)
-        elif outcome < 15:
+        elif answer == "failed":
             self._recorded.fail(batch)
         else:
             self._recorded.store(batch)

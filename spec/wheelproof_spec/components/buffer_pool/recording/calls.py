@@ -47,8 +47,16 @@ class RecordedPool:
         """Close the pool."""
         self._recorder.do(Close(), self._pool.close)
 
+    def available_memory(self) -> None:
+        """Ask for the available memory."""
+        pool = self._pool
+        self._recorder.call(AvailableMemory(), lambda: Memory(size=pool.available_memory()))
+
+    def queued(self) -> None:
+        """Ask for the number of waiting threads."""
+        self._recorder.call(Queued(), lambda: WaitingThreads(count=self._pool.queued()))
+
     def look(self) -> None:
-        """Ask for the available memory and the number of waiting threads."""
-        pool, call = self._pool, self._recorder.call
-        call(AvailableMemory(), lambda: Memory(size=pool.available_memory()))
-        call(Queued(), lambda: WaitingThreads(count=pool.queued()))
+        """Ask for both."""
+        self.available_memory()
+        self.queued()

@@ -1,19 +1,18 @@
-"""Callers that allocate more than the total, keep a few buffers and give them back."""
+"""The reference's pool under the work that every pool is given."""
 
-import random
-from collections import deque
+from functools import partial
 from itertools import count
 
 from wheelproof.producer import BufferPool, ByteBuffer
-from wheelproof_spec.components.buffer_pool.component import PoolConfig
+from wheelproof_spec.base.calls import AvailableMemory, Close
+from wheelproof_spec.base.component import Config
+from wheelproof_spec.components.buffer_pool.component import Allocate, PoolConfig, Queued
 from wheelproof_spec.components.buffer_pool.recording.calls import RecordedPool
+from wheelproof_spec.components.buffer_pool.recording.work import work
+from wheelproof_spec.components.buffer_pool.work import GiveBack
 from wheelproof_spec.history.recording.callers import Callers
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
-
-_POOLABLE = 1_024
-_TOTAL = 8 * _POOLABLE
-_MOST_KEPT = 3
-_LONGEST_BLOCK_MS = 20
+from wheelproof_spec.history.recording.work import Make, do_work
 
 
 class _NamedBuffer(ByteBuffer):
@@ -33,31 +32,48 @@ class _NamedBuffer(ByteBuffer):
 class BufferPoolLoad:
     """A pool; if the callers are hurried, it is closed while some of them wait for memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, callers: Callers) -> None:
+        self._work = work(callers)
+        assert isinstance(self._work.config, PoolConfig)
         self._names = count()
-        self._pool = BufferPool(_TOTAL, _POOLABLE, allocator=self._new_buffer)
+        self._pool = BufferPool(
+            self._work.config.total_memory,
+            self._work.config.poolable_size,
+            allocator=self._new_buffer,
+        )
+        self._kept: list[list[ByteBuffer]] = [[] for _ in range(callers.threads)]
 
     @property
-    def config(self) -> PoolConfig:
+    def config(self) -> Config:
         """The settings of the pool."""
-        return PoolConfig(total_memory=_TOTAL, poolable_size=_POOLABLE)
+        return self._work.config
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
         """Use the pool until everything has been given back."""
         pool = RecordedPool(self._pool, recorder, _name_of)
-        kept = [deque[ByteBuffer]() for _ in range(callers.threads)]
-        calls, last = count(), callers.operations * 9 // 10
-
-        def act(dice: random.Random, caller: int) -> None:
-            if next(calls) == last and callers.hurried:
-                pool.close()
-            _act(pool, dice, kept[caller])
-
-        callers.act(act)
-        for buffers in kept:
-            while buffers:
-                pool.deallocate(buffers.pop())
+        do_work(self._work, callers, partial(self._make, pool))
+        for mine in self._kept:
+            while mine:
+                pool.deallocate(mine.pop())
         pool.look()
+
+    def _make(self, pool: RecordedPool, step: Make) -> None:
+        mine = self._kept[step.caller]
+        match step.call:
+            case Allocate(size=size, max_time_to_block_ms=max_time_to_block_ms):
+                buffer = pool.allocate(size, max_time_to_block_ms)
+                if buffer is not None:
+                    mine.append(buffer)
+            case GiveBack(loan=loan):
+                if mine:
+                    pool.deallocate(mine.pop(loan % len(mine)))
+            case AvailableMemory():
+                pool.available_memory()
+            case Queued():
+                pool.queued()
+            case _:
+                assert isinstance(step.call, Close)
+                pool.close()
 
     def _new_buffer(self, size: int) -> ByteBuffer:
         return _NamedBuffer(bytearray(size), f"b{next(self._names)}")
@@ -68,21 +84,6 @@ def _name_of(buffer: ByteBuffer) -> str:
     return buffer.name
 
 
-def _act(pool: RecordedPool, dice: random.Random, kept: deque[ByteBuffer]) -> None:
-    choice = dice.randrange(100)
-    if choice < 3:
-        pool.look()
-    elif kept and (choice < 50 or len(kept) == _MOST_KEPT):
-        pool.deallocate(dice.choice((kept.pop, kept.popleft))())
-    else:
-        odd = dice.randrange(3) == 0
-        size = dice.randrange(1, 3 * _POOLABLE) if odd else _POOLABLE
-        buffer = pool.allocate(size, dice.randrange(_LONGEST_BLOCK_MS))
-        if buffer is not None:
-            kept.append(buffer)
-
-
 def load(callers: Callers) -> BufferPoolLoad:
     """Return the load of one history."""
-    del callers
-    return BufferPoolLoad()
+    return BufferPoolLoad(callers)

@@ -1,70 +1,70 @@
-"""Callers that produce, consume and replicate; in hurried histories the leader changes, too."""
+"""The reference's broker under the work that every broker is given."""
 
-import random
 import threading
+from functools import partial
 
 from wheelproof.clock import SystemClock
-from wheelproof_spec.components.replication.component import ALL_ACKS, ReplicationConfig
+from wheelproof_spec.base.component import Config
+from wheelproof_spec.components.replication.component import MaybeShrinkInSync, ReplicationConfig
 from wheelproof_spec.components.replication.recording.calls import RecordedBroker
+from wheelproof_spec.components.replication.recording.work import work
 from wheelproof_spec.components.replication.reference import ReferenceBroker
+from wheelproof_spec.components.replication.work import (
+    FOLLOWERS,
+    Consume,
+    Lead,
+    LoseAndLeadAgain,
+    Produce,
+    Replicate,
+)
 from wheelproof_spec.history.recording.callers import Callers
 from wheelproof_spec.history.recording.load import wait_until_quiet
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
-
-_PARTITIONS = ("a", "b", "c")
-_FOLLOWERS = (2, 3)
-_LONGEST_WAIT_MS = 50
-_SEGMENT_BYTES = 300
+from wheelproof_spec.history.recording.work import Make, do_work
 
 
 class ReplicationLoad:
     """A broker that leads all partitions, with its reapers."""
 
-    def __init__(self) -> None:
-        self._broker = ReferenceBroker(self.config, SystemClock())
+    def __init__(self, callers: Callers) -> None:
+        self._work = work(callers)
+        assert isinstance(self._work.config, ReplicationConfig)
+        self._broker = ReferenceBroker(self._work.config, SystemClock())
         self._elections = threading.Lock()
 
     @property
-    def config(self) -> ReplicationConfig:
+    def config(self) -> Config:
         """The settings of the broker."""
-        return ReplicationConfig(
-            segment_bytes=_SEGMENT_BYTES,
-            min_in_sync_replicas=2,
-            replica_lag_time_max_ms=_LONGEST_WAIT_MS,
-        )
+        return self._work.config
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
         """Use the broker until every request has been answered."""
         calls = RecordedBroker(self._broker, recorder)
         try:
-            for partition in _PARTITIONS:
-                calls.lead(partition, _FOLLOWERS)
-            callers.act(lambda dice, _: self._act(calls, dice, hurried=callers.hurried))
+            do_work(self._work, callers, partial(self._make, calls))
             wait_until_quiet(lambda: self._broker.num_delayed() == 0)
         finally:
             self._broker.manager.close()
         calls.look()
 
-    def _act(self, calls: RecordedBroker, dice: random.Random, *, hurried: bool) -> None:
-        choice, partition = dice.randrange(100), dice.choice(_PARTITIONS)
-        wait_ms = dice.randrange(1, _LONGEST_WAIT_MS)
-        some = dice.sample(_PARTITIONS, dice.randrange(1, len(_PARTITIONS)))
-        if hurried and choice < 1:
-            with self._elections:
-                calls.lose_and_lead_again(partition, dice.randrange(3), _FOLLOWERS)
-        elif choice < 2:
-            calls.shrink()
-        elif choice < 25:
-            calls.produce(some, ALL_ACKS, wait_ms, records=dice.randrange(1, 3))
-        elif choice < 35:
-            calls.produce(some, 1, wait_ms)
-        elif choice < 55:
-            calls.consume(some, wait_ms, dice.choice((1, 30)))
-        else:
-            calls.replicate(dice.choice(_FOLLOWERS), partition, dice.choice((0, wait_ms)))
+    def _make(self, calls: RecordedBroker, step: Make) -> None:
+        match step.call:
+            case Lead(partition=partition, in_sync=in_sync):
+                calls.lead(partition, in_sync)
+            case LoseAndLeadAgain(partition=partition, records=records):
+                with self._elections:
+                    calls.lose_and_lead_again(partition, records, FOLLOWERS)
+            case Produce(partitions=some, required_acks=acks, timeout_ms=timeout_ms, sizes=sizes):
+                calls.produce(some, acks, timeout_ms, records=len(sizes))
+            case Consume(partitions=some, max_wait_ms=wait_ms, min_bytes=min_bytes):
+                calls.consume(some, wait_ms, min_bytes)
+            case Replicate(follower=follower, partition=partition, max_wait_ms=wait_ms):
+                calls.replicate(follower, partition, wait_ms)
+            case _:
+                assert isinstance(step.call, MaybeShrinkInSync)
+                calls.shrink()
 
 
 def load(callers: Callers) -> ReplicationLoad:
     """Return the load of one history."""
-    del callers
-    return ReplicationLoad()
+    return ReplicationLoad(callers)

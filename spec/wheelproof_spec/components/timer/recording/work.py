@@ -18,6 +18,8 @@ _RUSH_TICKS = 4
 _RUSH_HERD = 30
 _RUSH_ADDS = 40
 _NEXT_TURN_ONE_IN = (4, 16, 64)
+_STEADY_ADDS = 20
+_FEW_ONE_IN = 8
 _HERD = 12
 _SCATTERED = 20
 _LAST_ADDS = 12
@@ -37,7 +39,8 @@ class _Draw:
 
     def round(self, dice: Random) -> list[Step]:
         """Return one round."""
-        return dice.choice((self._rush, self._rush, self._herd, self._scattered))(dice)
+        kinds = self._rush, self._rush, self._steady, self._steady, self._herd, self._scattered
+        return dice.choice(kinds)(dice)
 
     def _rush(self, dice: Random) -> list[Step]:
         """Herds for a few ticks in a row; when their buckets are taken, adds for these very ones.
@@ -58,6 +61,21 @@ class _Draw:
             for _ in range(_RUSH_ADDS):
                 turn_ms = self._wheel_size if dice.randrange(rare) == 0 else 0
                 steps.append(self._add(dice, caller, max(turn_ms - 1, 0) + dice.randrange(2)))
+                if dice.randrange(_PAUSES_ONCE_IN) == 0:
+                    steps.append(Pause(caller=caller, us=dice.randrange(200)))
+        return steps
+
+    def _steady(self, dice: Random) -> list[Step]:
+        """Adds without a rest for the tick that begins, and few for the next turn of its bucket.
+
+        An add that is stopped in the middle then finds its bucket taken for the next turn, with
+        nobody behind who would move it on.
+        """
+        steps: list[Step] = []
+        for caller in range(self._threads):
+            for _ in range(_STEADY_ADDS):
+                turn_ms = self._wheel_size - 1 if dice.randrange(_FEW_ONE_IN) == 0 else 0
+                steps.append(self._add(dice, caller, turn_ms + dice.randrange(2)))
                 if dice.randrange(_PAUSES_ONCE_IN) == 0:
                     steps.append(Pause(caller=caller, us=dice.randrange(200)))
         return steps

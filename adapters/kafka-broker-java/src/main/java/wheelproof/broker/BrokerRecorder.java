@@ -8,7 +8,7 @@ import wheelproof.recording.Recording;
 /** Records Apache Kafka's own ReplicaManager under load, on the clock of the machine. */
 final class BrokerRecorder {
     /** With this property the broker loses partitions, too; not each such history is explained. */
-    private static final String ELECTIONS = "wheelproof.elections";
+    static final String ELECTIONS = "wheelproof.elections";
 
     private BrokerRecorder() {}
 

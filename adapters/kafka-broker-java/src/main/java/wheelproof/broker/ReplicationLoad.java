@@ -1,5 +1,6 @@
 package wheelproof.broker;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -19,12 +20,13 @@ import org.apache.kafka.server.storage.log.FetchPartitionData;
 import org.apache.kafka.server.util.timer.SystemTimer;
 import org.apache.kafka.storage.internals.log.UnifiedLog;
 import wheelproof.recording.Callers;
-import wheelproof.recording.Load;
 import wheelproof.recording.Recorder;
 import wheelproof.recording.Recording;
+import wheelproof.recording.Work;
+import wheelproof.recording.WorkLoad;
 
 /** Callers that produce, consume and replicate; with elections the broker loses partitions, too. */
-final class ReplicationLoad implements Load {
+final class ReplicationLoad implements WorkLoad {
     private static final int BROKER = 1;
     private static final List<String> PARTITIONS = List.of("a", "b", "c");
     private static final List<Integer> FOLLOWERS = List.of(2, 3);
@@ -38,22 +40,20 @@ final class ReplicationLoad implements Load {
     private static final int LATENESS_MS = 1_000;
     private static final int ALL_ACKS = -1;
 
+    /** What a broker does with its callers. */
+    private interface Using {
+        void use() throws Exception;
+    }
+
     private final boolean elections;
-    private final KafkaBroker broker;
     private final AtomicInteger numbers = new AtomicInteger();
     private final Map<String, Integer> epochs = new ConcurrentHashMap<>();
     private final Map<List<?>, Long> cursors = new ConcurrentHashMap<>();
+    private KafkaBroker broker;
     private Recorder recorder;
 
     ReplicationLoad(boolean elections) {
         this.elections = elections;
-        KafkaBroker.Settings settings = new KafkaBroker.Settings(
-                BROKER, Batches.SCALE * SEGMENT_BYTES, MIN_IN_SYNC, LONGEST_WAIT_MS);
-        try {
-            broker = new KafkaBroker(settings, Time.SYSTEM, SystemTimer::new, true);
-        } catch (IOException error) {
-            throw new IllegalStateException("no broker can be made", error);
-        }
     }
 
     @Override
@@ -71,16 +71,75 @@ final class ReplicationLoad implements Load {
 
     @Override
     public void run(Recorder recorder, Callers callers) throws Exception {
-        this.recorder = recorder;
-        try (broker) {
+        KafkaBroker.Settings settings = new KafkaBroker.Settings(
+                BROKER, Batches.SCALE * SEGMENT_BYTES, MIN_IN_SYNC, LONGEST_WAIT_MS);
+        use(recorder, settings, () -> {
             for (String partition : PARTITIONS) {
-                lead(partition);
+                lead(partition, REPLICAS);
             }
             callers.act((dice, caller) -> act(dice));
+        });
+    }
+
+    @Override
+    public List<String> capabilities() {
+        List<String> calls = new ArrayList<>(
+                List.of("lead", "produce", "consume", "replicate", "maybe_shrink_in_sync"));
+        if (elections) {
+            calls.add("lose_and_lead_again");
+        }
+        return calls;
+    }
+
+    @Override
+    public Map<String, ?> claims() {
+        return Map.of("broker_id", BROKER, "lateness_ms", LATENESS_MS);
+    }
+
+    @Override
+    public void work(Recorder recorder, Work work) throws Exception {
+        JsonNode asked = work.config();
+        KafkaBroker.Settings settings = new KafkaBroker.Settings(
+                BROKER, Batches.SCALE * asked.get("segment_bytes").asInt(),
+                asked.get("min_in_sync_replicas").asInt(),
+                asked.get("replica_lag_time_max_ms").asInt());
+        use(recorder, settings, () -> work.act(this::perform));
+    }
+
+    private void use(Recorder recorder, KafkaBroker.Settings settings, Using using)
+            throws Exception {
+        this.recorder = recorder;
+        try (KafkaBroker made = new KafkaBroker(settings, Time.SYSTEM, SystemTimer::new, true)) {
+            broker = made;
+            using.use();
             Recording.awaitQuiet(() -> broker.numDelayed() == 0);
             broker.produces.shutdown();
             broker.fetches.shutdown();
             look();
+        }
+    }
+
+    private void perform(JsonNode step) throws Exception {
+        JsonNode args = step.get("args");
+        String partition = args.path("partition").asText();
+        List<String> some = new ArrayList<>();
+        args.path("partitions").forEach(name -> some.add(name.asText()));
+        switch (step.get("op").asText()) {
+            case "lead" -> {
+                List<Integer> inSync = new ArrayList<>(List.of(BROKER));
+                args.get("in_sync").forEach(replica -> inSync.add(replica.asInt()));
+                lead(partition, inSync);
+            }
+            case "lose_and_lead_again" ->
+                    loseAndLeadAgain(partition, args.get("records").asInt());
+            case "produce" -> produce(
+                    some, args.get("required_acks").asInt(), args.get("timeout_ms").asInt(),
+                    args.get("sizes").size());
+            case "consume" -> consume(
+                    some, args.get("max_wait_ms").asInt(), args.get("min_bytes").asInt());
+            case "replicate" -> replicate(
+                    args.get("follower").asInt(), partition, args.get("max_wait_ms").asInt());
+            default -> shrink();
         }
     }
 
@@ -93,7 +152,7 @@ final class ReplicationLoad implements Load {
         if (elections && choice < 1) {
             loseAndLeadAgain(partition, dice.nextInt(3));
         } else if (choice < 2) {
-            control("maybe_shrink_in_sync", Map.of(), broker::maybeShrinkInSync);
+            shrink();
         } else if (choice < 25) {
             produce(some, ALL_ACKS, waitMs, 1 + dice.nextInt(2));
         } else if (choice < 35) {
@@ -102,18 +161,25 @@ final class ReplicationLoad implements Load {
             consume(some, waitMs, dice.nextBoolean() ? 1 : MANY_BYTES);
         } else {
             int follower = FOLLOWERS.get(dice.nextInt(FOLLOWERS.size()));
-            long offset = cursors.getOrDefault(List.of(follower, partition), 0L);
-            fetch(OptionalInt.of(follower), Map.of(partition, offset),
-                    dice.nextBoolean() ? 0 : waitMs, 1);
+            replicate(follower, partition, dice.nextBoolean() ? 0 : waitMs);
         }
     }
 
-    private void lead(String partition) throws Exception {
+    private void shrink() throws Exception {
+        control("maybe_shrink_in_sync", Map.of(), broker::maybeShrinkInSync);
+    }
+
+    private void replicate(int follower, String partition, int waitMs) throws Exception {
+        long offset = cursors.getOrDefault(List.of(follower, partition), 0L);
+        fetch(OptionalInt.of(follower), Map.of(partition, offset), waitMs, 1);
+    }
+
+    private void lead(String partition, List<Integer> inSync) throws Exception {
         int epoch = nextEpoch(partition);
         control("become_leader",
                 Map.of("partition", partition, "leader_epoch", epoch,
-                        "replica_ids", REPLICAS, "in_sync_ids", REPLICAS),
-                () -> broker.elect(partition, BROKER, epoch, REPLICAS, REPLICAS));
+                        "replica_ids", REPLICAS, "in_sync_ids", inSync),
+                () -> broker.elect(partition, BROKER, epoch, REPLICAS, inSync));
     }
 
     /** Follows somebody else, drops the batch of a record near the end, and leads again. */
@@ -130,7 +196,7 @@ final class ReplicationLoad implements Load {
                 .fetchOffsetMetadata.messageOffset;
         control("truncate_as_follower", Map.of("partition", partition, "offset", offset),
                 () -> broker.truncate(partition, offset));
-        lead(partition);
+        lead(partition, REPLICAS);
     }
 
     private int nextEpoch(String partition) {
@@ -214,7 +280,7 @@ final class ReplicationLoad implements Load {
 
     /** Looks at every log, and at both purgatories without what is done in their lists. */
     private void look() throws Exception {
-        for (String partition : PARTITIONS) {
+        for (String partition : epochs.keySet()) {
             recorder.call("read_log", Map.of("partition", partition),
                     () -> Map.of("records", content(broker.log(partition))));
         }

@@ -15,6 +15,11 @@ public record Work(JsonNode config, int callers, List<JsonNode> steps) {
         void perform(JsonNode step) throws Exception;
     }
 
+    /** Returns what one more thread does over and over, as the caller behind the last one. */
+    public List<JsonNode> serving() {
+        return steps.stream().filter(step -> step.path("caller").asInt(-1) == callers).toList();
+    }
+
     /** Does the work in a thread for each caller; throws what the first failure threw. */
     public void act(Performer performer) throws Exception {
         CyclicBarrier allCome = new CyclicBarrier(callers);

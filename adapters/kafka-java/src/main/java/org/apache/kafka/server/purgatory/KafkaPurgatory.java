@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.server.util.timer.SystemTimer;
-import wheelproof.recording.Load;
 import wheelproof.recording.PurgatoryLoad;
 import wheelproof.recording.PurgatoryUnderLoad;
 
@@ -49,7 +48,7 @@ public final class KafkaPurgatory implements PurgatoryUnderLoad {
     }
 
     /** Returns the load of one history. */
-    public static Load load() {
+    public static PurgatoryLoad load() {
         return new PurgatoryLoad(
                 KafkaPurgatory::new, Map.of("attempts", "exclusive", "cancels", "timeout"),
                 Map.of("cancels", "operation", "timeouts", "end_with_operation"));

@@ -1,6 +1,8 @@
 package org.apache.kafka.clients.producer.internals;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -8,6 +10,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.clients.producer.internals.RecordAccumulator.RecordAppendResult;
 import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.metrics.Metrics;
@@ -15,11 +18,12 @@ import org.apache.kafka.common.record.internal.Record;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.common.utils.internals.LogContext;
 import wheelproof.recording.Callers;
-import wheelproof.recording.Load;
 import wheelproof.recording.Recorder;
+import wheelproof.recording.Work;
+import wheelproof.recording.WorkLoad;
 
 /** Callers that append and flush, and a sender whose broker stores, fails and retries. */
-public final class AccumulatorLoad implements Load {
+public final class AccumulatorLoad implements WorkLoad {
     static final int PARTITIONS = 3;
 
     private static final int BATCH_SIZE = 512;
@@ -31,8 +35,9 @@ public final class AccumulatorLoad implements Load {
     private static final int LONGEST_VALUE = 200;
     private static final long LONGEST_BLOCK_MS = 50;
 
-    private final RecordAccumulator accumulator;
     private final AtomicInteger named = new AtomicInteger();
+    private RecordAccumulator accumulator;
+    private SenderUnderLoad sender;
     private Recorder recorder;
 
     private final boolean hurried;
@@ -45,18 +50,24 @@ public final class AccumulatorLoad implements Load {
      */
     public AccumulatorLoad(boolean hurried) {
         this.hurried = hurried;
+    }
+
+    private void make(
+            Recorder recorder, long total, int batchSize, int lingerMs, int backoffMs,
+            int timeoutMs) {
+        this.recorder = recorder;
         Metrics metrics = new Metrics();
         accumulator = new RecordAccumulator(
-                new LogContext(), BATCH_SIZE, Compression.NONE, LINGER_MS, BACKOFF_MS, BACKOFF_MS,
-                hurried ? SHORT_MS : LONG_MS, metrics, "record", Time.SYSTEM, null,
-                new BufferPool(TOTAL, BATCH_SIZE, metrics, Time.SYSTEM, "record"));
+                new LogContext(), batchSize, Compression.NONE, lingerMs, backoffMs, backoffMs,
+                timeoutMs, metrics, "record", Time.SYSTEM, null,
+                new BufferPool(total, batchSize, metrics, Time.SYSTEM, "record"));
     }
 
     @Override
     public Map<String, ?> config() {
         Map<String, Object> config = new HashMap<>(Map.of(
                 "batch_size", BATCH_SIZE, "total_memory", TOTAL, "linger_ms", LINGER_MS,
-                "delivery_timeout_ms", accumulator.getDeliveryTimeoutMs(),
+                "delivery_timeout_ms", hurried ? SHORT_MS : LONG_MS,
                 "gives_back", "at_once"));
         if (!hurried) {
             config.put("callbacks", "in_order");
@@ -76,9 +87,9 @@ public final class AccumulatorLoad implements Load {
 
     @Override
     public void run(Recorder recorder, Callers callers) throws Exception {
-        this.recorder = recorder;
+        make(recorder, TOTAL, BATCH_SIZE, LINGER_MS, BACKOFF_MS, hurried ? SHORT_MS : LONG_MS);
         AtomicInteger left = new AtomicInteger(hurried ? callers.operations() * 9 / 10 : -1);
-        SenderUnderLoad sender = new SenderUnderLoad(accumulator, recorder, callers.seed());
+        sender = new SenderUnderLoad(accumulator, recorder, callers.seed());
         sender.start();
         callers.act((dice, caller) -> {
             if (left.decrementAndGet() == 0) {
@@ -95,6 +106,57 @@ public final class AccumulatorLoad implements Load {
         look();
     }
 
+    @Override
+    public List<String> capabilities() {
+        return List.of(
+                "append", "flush", "close_all", "ready", "drain", "respond_to_one", "expire",
+                "available_memory", "has_incomplete", "flush_in_progress");
+    }
+
+    @Override
+    public Map<String, ?> claims() {
+        return Map.of("gives_back", "at_once");
+    }
+
+    @Override
+    public void work(Recorder recorder, Work work) throws Exception {
+        JsonNode settings = work.config();
+        make(recorder, settings.get("total_memory").asLong(), settings.get("batch_size").asInt(),
+                settings.get("linger_ms").asInt(), settings.get("retry_backoff_ms").asInt(),
+                settings.get("delivery_timeout_ms").asInt());
+        sender = new SenderUnderLoad(accumulator, recorder, work.serving());
+        sender.start();
+        work.act(this::perform);
+        sender.finish();
+        look();
+    }
+
+    private void perform(JsonNode step) throws Exception {
+        JsonNode args = step.get("args");
+        switch (step.get("op").asText()) {
+            case "append" -> append(
+                    args.get("record").asText(), partition(args.get("partition").asText()),
+                    new byte[args.get("size").asInt()], args.get("max_time_to_block_ms").asLong());
+            case "flush" -> flush();
+            case "available_memory" -> available();
+            case "has_incomplete" -> incomplete();
+            case "flush_in_progress" -> flushing();
+            default -> {
+                close();
+                if (args.get("by_force").asBoolean()) {
+                    sender.abort();
+                }
+            }
+        }
+    }
+
+    /** Returns the partition of a name as Kafka writes it. */
+    static TopicPartition partition(String name) {
+        int dash = name.lastIndexOf('-');
+        return new TopicPartition(
+                name.substring(0, dash), Integer.parseInt(name.substring(dash + 1)));
+    }
+
     private void act(SplittableRandom dice) throws Exception {
         int choice = dice.nextInt(200);
         if (choice == 0) {
@@ -107,32 +169,44 @@ public final class AccumulatorLoad implements Load {
     }
 
     private void append(SplittableRandom dice) throws Exception {
-        String name = "r" + named.getAndIncrement();
-        int partition = dice.nextInt(PARTITIONS);
-        byte[] value = new byte[dice.nextInt(LONGEST_VALUE)];
-        long blockMs = dice.nextLong(LONGEST_BLOCK_MS);
+        append("r" + named.getAndIncrement(),
+                new TopicPartition(Clusters.TOPIC, dice.nextInt(PARTITIONS)),
+                new byte[dice.nextInt(LONGEST_VALUE)], dice.nextLong(LONGEST_BLOCK_MS));
+    }
+
+    private void append(String name, TopicPartition partition, byte[] value, long blockMs)
+            throws Exception {
         Map<String, ?> asked = Map.of(
-                "record", name, "partition", name(partition), "size", value.length,
+                "record", name, "partition", partition.toString(), "size", value.length,
                 "max_time_to_block_ms", blockMs);
         recorder.call("append", asked, () -> {
             RecordAppendResult result = accumulator.append(
-                    Clusters.TOPIC, partition, 0, null, value, Record.EMPTY_HEADERS,
-                    new Callback(name), blockMs, Time.SYSTEM.milliseconds(), Cluster.empty());
+                    partition.topic(), partition.partition(), 0, null, value,
+                    Record.EMPTY_HEADERS, new Callback(name), blockMs,
+                    Time.SYSTEM.milliseconds(), Cluster.empty());
             return Map.of(
                     "batch_is_full", result.batchIsFull,
                     "new_batch_created", result.newBatchCreated);
         });
     }
 
-    static String name(int partition) {
-        return "p" + partition;
+    private void look() throws Exception {
+        available();
+        incomplete();
+        flushing();
     }
 
-    private void look() throws Exception {
+    private void available() throws Exception {
         recorder.call("available_memory", Map.of(),
                 () -> Map.of("size", accumulator.bufferPoolAvailableMemory()));
+    }
+
+    private void incomplete() throws Exception {
         recorder.call("has_incomplete", Map.of(),
                 () -> Map.of("yes", accumulator.hasIncomplete()));
+    }
+
+    private void flushing() throws Exception {
         recorder.call("flush_in_progress", Map.of(),
                 () -> Map.of("yes", accumulator.flushInProgress()));
     }

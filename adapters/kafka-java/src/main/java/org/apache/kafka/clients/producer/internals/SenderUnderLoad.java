@@ -1,5 +1,6 @@
 package org.apache.kafka.clients.producer.internals;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -7,9 +8,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.MetadataSnapshot;
 import org.apache.kafka.clients.producer.internals.RecordAccumulator.ReadyCheckResult;
 import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InvalidRequestException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.record.internal.RecordBatch;
@@ -32,10 +35,9 @@ final class SenderUnderLoad {
     private final RecordAccumulator accumulator;
     private final Recorder recorder;
     private final SplittableRandom dice;
-    private final Map<Integer, Integer> leaders = new HashMap<>();
-    private final MetadataSnapshot cluster;
-    private final List<String> partitions;
-    private final Map<Integer, Long> nextOffsets = new HashMap<>();
+    private final List<TopicPartition> partitions;
+    private final List<JsonNode> steps;
+    private final Map<TopicPartition, Long> nextOffsets = new HashMap<>();
     private final Map<ProducerBatch, String> names = new IdentityHashMap<>();
     private final List<ProducerBatch> inFlight = new ArrayList<>();
     private final Thread thread = new Thread(this::run, "sender");
@@ -46,15 +48,33 @@ final class SenderUnderLoad {
     private volatile boolean finishing;
     private volatile boolean aborting;
 
+    /** Makes a sender that draws what it does. */
     SenderUnderLoad(RecordAccumulator accumulator, Recorder recorder, long seed) {
+        this(accumulator, recorder, seed, List.of(), IntStream.range(0, AccumulatorLoad.PARTITIONS)
+                .mapToObj(number -> new TopicPartition(Clusters.TOPIC, number)).toList());
+    }
+
+    /** Makes a sender that does these steps over and over. */
+    SenderUnderLoad(RecordAccumulator accumulator, Recorder recorder, List<JsonNode> steps) {
+        this(accumulator, recorder, 0, steps, steps.stream()
+                .flatMap(step -> names(step.at("/args/partitions")).stream()).distinct()
+                .map(AccumulatorLoad::partition).toList());
+    }
+
+    private SenderUnderLoad(
+            RecordAccumulator accumulator, Recorder recorder, long seed, List<JsonNode> steps,
+            List<TopicPartition> partitions) {
         this.accumulator = accumulator;
         this.recorder = recorder;
+        this.steps = steps;
+        this.partitions = partitions;
         dice = new SplittableRandom(seed);
-        for (int i = 0; i < AccumulatorLoad.PARTITIONS; i++) {
-            leaders.put(i, NODE);
-        }
-        cluster = Clusters.cluster(leaders);
-        partitions = leaders.keySet().stream().map(AccumulatorLoad::name).toList();
+    }
+
+    private static List<String> names(JsonNode list) {
+        List<String> names = new ArrayList<>();
+        list.forEach(name -> names.add(name.asText()));
+        return names;
     }
 
     void start() {
@@ -77,11 +97,19 @@ final class SenderUnderLoad {
 
     private void run() {
         try {
-            while (!aborting && (!finishing || accumulator.hasIncomplete())) {
-                send();
-                LockSupport.parkNanos(dice.nextLong(PAUSE_NS));
-                answer();
-                expire();
+            while (!isOver()) {
+                if (steps.isEmpty()) {
+                    look(leadersButOne());
+                    drain(MOST_BYTES);
+                    LockSupport.parkNanos(dice.nextLong(PAUSE_NS));
+                    answer();
+                    expire();
+                }
+                for (JsonNode step : steps) {
+                    if (!isOver()) {
+                        perform(step);
+                    }
+                }
             }
             if (aborting) {
                 asSender("abort", Map.of(), accumulator::abortIncompleteBatches);
@@ -99,13 +127,39 @@ final class SenderUnderLoad {
         }
     }
 
-    private void send() throws Exception {
-        look();
+    private boolean isOver() {
+        boolean finished = finishing && !accumulator.hasIncomplete() && inFlight.isEmpty();
+        return aborting || finished;
+    }
+
+    private void perform(JsonNode step) throws Exception {
+        JsonNode args = step.get("args");
+        switch (step.get("op").asText()) {
+            case "pause" -> LockSupport.parkNanos(args.get("us").asLong() * 1_000);
+            case "ready" -> {
+                List<String> named = new ArrayList<>();
+                args.get("leaders").fieldNames().forEachRemaining(named::add);
+                look(named.stream().map(AccumulatorLoad::partition).toList());
+            }
+            case "drain" -> drain(args.get("max_size").asInt());
+            case "respond_to_one" -> {
+                if (!inFlight.isEmpty()) {
+                    int place = args.get("batch").asInt() % inFlight.size();
+                    answer(inFlight.get(place), args.get("answer").asText());
+                }
+            }
+            default -> expire();
+        }
+    }
+
+    private void drain(int mostBytes) throws Exception {
         long nowMs = Time.SYSTEM.milliseconds();
-        var asked = Map.of("node", NODE, "max_size", MOST_BYTES, "partitions",
-                ready.readyNodes.isEmpty() ? List.of() : partitions);
+        var asked = Map.of("node", NODE, "max_size", mostBytes, "partitions",
+                ready.readyNodes.isEmpty()
+                        ? List.of() : partitions.stream().map(Object::toString).toList());
         recorder.call("drain", asked, () -> {
-            var drained = accumulator.drain(cluster, ready.readyNodes, MOST_BYTES, nowMs);
+            var drained = accumulator.drain(
+                    cluster(partitions), ready.readyNodes, mostBytes, nowMs);
             taken = drained.getOrDefault(NODE, List.of());
             return Map.of("batches", taken.stream().map(this::described).toList());
         });
@@ -117,14 +171,18 @@ final class SenderUnderLoad {
         }
     }
 
-    /** Asks what is ready; now and then the leader of a partition is not known. */
-    private void look() throws Exception {
-        Map<Integer, Integer> known = new HashMap<>(leaders);
-        known.remove(looks++ % LOOKS_A_ROUND);
+    /** Now and then the leader of a partition is not known. */
+    private List<TopicPartition> leadersButOne() {
+        int without = looks++ % LOOKS_A_ROUND;
+        return partitions.stream().filter(one -> one.partition() != without).toList();
+    }
+
+    /** Asks what is ready, if the leaders of these partitions are known. */
+    private void look(List<TopicPartition> known) throws Exception {
         Map<String, Integer> named = new HashMap<>();
-        known.forEach((partition, node) -> named.put(AccumulatorLoad.name(partition), node));
+        known.forEach(partition -> named.put(partition.toString(), NODE));
         recorder.call("ready", Map.of("leaders", named), () -> {
-            ready = accumulator.ready(Clusters.cluster(known), Time.SYSTEM.milliseconds());
+            ready = accumulator.ready(cluster(known), Time.SYSTEM.milliseconds());
             return Map.of(
                     "ready_nodes", ready.readyNodes.stream().map(Node::id).sorted().toList(),
                     "unknown_leader_topics", ready.unknownLeaderTopics.stream().sorted().toList(),
@@ -132,35 +190,44 @@ final class SenderUnderLoad {
         });
     }
 
+    private static MetadataSnapshot cluster(List<TopicPartition> led) {
+        Map<Integer, String> topics = new HashMap<>();
+        led.forEach(partition -> topics.put(partition.partition(), partition.topic()));
+        Map<Integer, Integer> leaders = new HashMap<>();
+        topics.keySet().forEach(number -> leaders.put(number, NODE));
+        return Clusters.cluster(leaders, topics::get);
+    }
+
     /** A few responses come late, when more has been drained. */
     private void answer() throws Exception {
         for (ProducerBatch batch : List.copyOf(inFlight)) {
             if (dice.nextInt(3) > 0) {
-                inFlight.remove(batch);
-                batch.setInflight(false);
-                answer(batch, dice.nextInt(100));
-                asSender("unmute", partition(batch),
-                        () -> accumulator.unmutePartition(batch.topicPartition));
+                int outcome = dice.nextInt(100);
+                answer(batch, outcome < 10 ? "again" : outcome < 15 ? "failed" : "stored");
             }
         }
     }
 
-    private void answer(ProducerBatch batch, int outcome) throws Exception {
-        if (outcome < 10 && !batch.isDone()) {
+    private void answer(ProducerBatch batch, String answer) throws Exception {
+        inFlight.remove(batch);
+        batch.setInflight(false);
+        if (answer.equals("again") && !batch.isDone()) {
             asSender("reenqueue", named(batch),
                     () -> accumulator.reenqueue(batch, Time.SYSTEM.milliseconds()));
-        } else if (outcome < 15) {
+        } else if (answer.equals("failed")) {
             RuntimeException error = new InvalidRequestException("as the load wants it");
             asSender("respond", named(batch),
                     () -> end(batch, batch.completeExceptionally(error, number -> error)));
         } else {
             store(batch);
         }
+        asSender("unmute", partition(batch),
+                () -> accumulator.unmutePartition(batch.topicPartition));
     }
 
     private void store(ProducerBatch batch) throws Exception {
-        long offset = nextOffsets.getOrDefault(batch.topicPartition.partition(), 0L);
-        nextOffsets.put(batch.topicPartition.partition(), offset + batch.recordCount);
+        long offset = nextOffsets.getOrDefault(batch.topicPartition, 0L);
+        nextOffsets.put(batch.topicPartition, offset + batch.recordCount);
         asSender("respond", named(batch),
                 () -> end(batch, batch.complete(offset, RecordBatch.NO_TIMESTAMP)));
     }
@@ -218,7 +285,7 @@ final class SenderUnderLoad {
     }
 
     private static Map<String, String> partition(ProducerBatch batch) {
-        return Map.of("partition", AccumulatorLoad.name(batch.topicPartition.partition()));
+        return Map.of("partition", batch.topicPartition.toString());
     }
 
     private static void fail(ProducerBatch batch) {
