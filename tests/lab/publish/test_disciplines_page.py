@@ -1,5 +1,6 @@
 """docs/purgatory-disciplines.md says what the manifest says."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from wheelproof_lab.publish.disciplines import (
 )
 from wheelproof_spec.base.resources import checkout_directory, tla_directory
 
+_RELEASES = ("0.9", "1.0", "1.1", "2.6", "3.9", "4.0", "4.4")
+
 
 def test_disciplines_page_is_up_to_date() -> None:
     checkout = checkout_directory()
@@ -27,6 +30,16 @@ def test_disciplines_page_decides_every_cell() -> None:
     page = render(tla_directory() / "manifest.toml")
     decided = page.count("| held: `") + page.count("| **broken** in ")
     assert decided == len(DISCIPLINES) * len(PROMISES)
+
+
+def test_disciplines_page_has_each_release_with_all_promises() -> None:
+    page = render(tla_directory() / "manifest.toml")
+    section = page.partition("## Kafka as it is, by release")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in section.splitlines() if re.match(r"\| \d", line)]
+    assert [row[0] for row in rows] == [f"| {name}" for name in _RELEASES]
+    for _, _, kept, passing, broken in rows:
+        assert passing.count("`MC") >= 3
+        assert int(kept) + broken.count("`MC") == len(PROMISES)
 
 
 def test_disciplines_page_refuses_a_cell_without_a_model(tmp_path: Path) -> None:
