@@ -14,6 +14,9 @@ from mkdocs.structure.pages import Page
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGES = ("*.md", "adapters/README.md", "docs/**/*.md", "tla/**/README.md")
+_DRESS = (".css", ".js")
+_WIDE = ("docs/verdicts.md",)
+"""Pages whose table needs the room of the table of contents."""
 _LINK = re.compile(r"\[([^]]*)\]\(([^)#: ]+)(#[^)]*)?\)")
 _SECTION = re.compile(
     r'<label class="md-nav__title" for="(\w+)">.*?</span>\s*([^<]*?)\s*</label>', re.S
@@ -26,7 +29,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Replace what MkDocs found in its folder by the pages and the files that they link to."""
     for found in [*files]:
         source = Path(found.abs_src_path or "")
-        if source.is_relative_to(_ROOT / "docs") and source.suffix != ".css":
+        if source.is_relative_to(_ROOT / "docs") and source.suffix not in _DRESS:
             files.remove(found)
     for path in sorted({*_pages(), *_linked()}):
         place = path.relative_to(_ROOT).as_posix()
@@ -37,6 +40,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Let a link to a folder lead to its README, or, where there is none, be its name."""
     del config, files
+    if page.file.src_uri in _WIDE:
+        page.meta["hide"] = ["toc"]
     folder = _ROOT / PurePosixPath(page.file.src_uri).parent
 
     def followed(link: re.Match[str]) -> str:

@@ -1,5 +1,7 @@
 """The site has the repository's pages, its links lead somewhere, and it loads nothing."""
 
+import html
+import json
 import os
 import re
 import shutil
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support.browser import look_at
+from support.browser import dump_dom, look_at
 from support.checkout import ROOT
 
 _API = {
@@ -71,6 +73,53 @@ def test_the_site_shuts_nobody_out(scheme: str, site: Path, tmp_path: Path) -> N
     for seen in looked:
         assert seen.problems == (), f"{seen.page} at {seen.width}"
         assert seen.content <= seen.width, f"{seen.page} at {seen.width} scrolls sideways"
+
+
+_PROBE = """<script>addEventListener("load", () => {
+  const table = document.querySelector(".filtered table"), row = "tbody tr";
+  const shown = () => [...table.querySelectorAll(row)].filter((one) => one.offsetHeight > 0);
+  const cut = [...table.querySelectorAll("th, td")].filter(
+    (cell) => cell.getBoundingClientRect().right > innerWidth);
+  const [language, component, verdict] = document.querySelectorAll(".filtered select");
+  const choose = (field, value) => {
+    field.value = value;
+    field.dispatchEvent(new Event("change"));
+    return shown().map((one) => one.innerText.replace(/\\s+/g, " "));
+  };
+  const told = {all: shown().length, cut: cut.length, height: document.body.scrollHeight};
+  told.java = choose(language, "Java");
+  told.pools = choose(component, "buffer_pool");
+  told.failed = choose(verdict, "FAIL");
+  document.getElementById("netty-timer-driven-profile-kafka").closest("details").open = false;
+  location.hash = "netty";
+  addEventListener("hashchange", () => {
+    told.open = [...document.querySelectorAll("details[open] h3")].map((one) => one.id);
+    parent.postMessage(told, "*");
+  });
+});</script></body>"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("width", [390, 1280])
+def test_verdicts_are_chosen_and_opened(width: int, site: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(site, tmp_path / "site")
+    page = folder / "docs/verdicts.html"
+    page.write_text(page.read_text("utf-8").replace("</body>", _PROBE), encoding="utf-8")
+    frame = f'<iframe src="docs/verdicts.html" width="{width}" height="900"></iframe>'
+    script = "onmessage = (told) => document.querySelector('pre').textContent ="
+    (folder / "probe.html").write_text(
+        f"<!doctype html><pre></pre>{frame}<script>{script} JSON.stringify(told.data);</script>"
+    )
+    options = ("--allow-file-access-from-files", "--virtual-time-budget=20000")
+    seen = dump_dom((folder / "probe.html").as_uri(), tmp_path / "profile", *options)
+    told = json.loads(html.unescape(seen.partition("<pre>")[2].partition("</pre>")[0]))
+    assert told["cut"] == 0
+    assert told["height"] < 15_000
+    assert told["all"] > len(told["java"]) > len(told["pools"]) > len(told["failed"]) > 0
+    assert all("Java" in row for row in told["java"])
+    assert all("Java" in row and "buffer_pool" in row for row in told["pools"])
+    assert all("FAIL" in row for row in told["failed"])
+    assert "netty-timer-driven-profile-kafka" in told["open"]
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ _LOOK = """
 <script>{axe}</script>
 <script>{{
 const told = (node) => `${{node.html.slice(0, 150)}} ${{node.any[0]?.message ?? ""}}`;
+document.querySelectorAll("details").forEach((section) => {{ section.open = true; }});
 axe.run({{iframes: false, resultTypes: ["violations"]}}).then((found) => parent.postMessage({{
   place: location.search, wide: document.documentElement.scrollWidth,
   problems: found.violations.flatMap((rule) =>

@@ -19,6 +19,7 @@ from wheelproof_lab.publish.verdicts.subjects import (
     Implementation,
     Kind,
     UnexplainedDeviationError,
+    anchor,
     explain,
 )
 from wheelproof_spec.base.codec.vocabulary import Wire
@@ -40,8 +41,16 @@ def _rows(page: str) -> dict[Row, tuple[str, str, str]]:
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         if line.startswith("| ") and len(cells) == 8 and cells[0] != "implementation":
             name, _, component, profile, _, driven, recorded, links = cells
-            found[name, component, profile] = driven, recorded, links
+            found[_shown(name), component, profile] = driven, recorded, links
     return found
+
+
+def _shown(name: str) -> str:
+    """Return the name of an implementation, whose link leads to its section."""
+    linked = re.fullmatch(r"\[(.+)\]\(#(.+)\)", name)
+    assert linked is not None
+    assert linked[2] == anchor(linked[1])
+    return linked[1]
 
 
 def _page() -> str:
@@ -110,8 +119,30 @@ def test_verdict_page_has_everybody_and_links_every_deviation() -> None:
     assert set(rows) == wanted
     for driven, recorded, links in rows.values():
         assert "FAIL" not in (driven, recorded) or "](" in links
-    known = {one.link for one in DEVIATIONS}
+    known = {one.link for one in DEVIATIONS} | {f"#{anchor(one.name)}" for one in IMPLEMENTATIONS}
     assert set(re.findall(r"\]\(([^)]*#[^)]*)\)", _page())) <= known
+
+
+def _frame(page: str) -> list[tuple[str, ...]]:
+    """Return how each implementation is shown: its name, and the section that opens."""
+    section = re.compile(
+        r"^## ([^\n]+)\n\n[^\n]+\n\n<details markdown=\"1\">\n"
+        r"<summary>([^\n]+): commands, clauses, failures</summary>\n\n"
+        r"(### (?:(?!^## |</details>).)*)\n\n</details>\n",
+        re.MULTILINE | re.DOTALL,
+    )
+    found = section.findall(page)
+    assert len(found) == len(re.findall("^## ", page, re.MULTILINE))
+    for name, counts, runs in found:
+        ways = re.findall(rf"^### {re.escape(name)}: \w+ (\w+), profile ", runs, re.MULTILINE)
+        assert counts == ", ".join(f"{ways.count(way)} {way}" for way in dict.fromkeys(ways))
+    return [(name, counts) for name, counts, _ in found]
+
+
+def test_verdict_page_has_a_section_that_opens_for_everybody() -> None:
+    assert [name for name, _ in _frame(_page())] == [one.name for one in IMPLEMENTATIONS]
+    with pytest.raises(AssertionError):
+        _frame(_page().replace("</details>\n\n## Netty", "\n\n## Netty"))
 
 
 def test_verdict_page_shows_netty_right_by_its_own_contract_alone() -> None:
@@ -181,10 +212,11 @@ def test_verdict_page_small_version_says_the_same(
     measured = measure(_small(), FEW, tmp_path, told.append)
     assert len(told) == 5
     page = render(measured, FEW, "a small version")
+    assert len(_frame(page)) == len(measured)
     published = _rows(_page())
     for key, row in _rows(page).items():
         for mine, its in zip(row[:2], published[key][:2], strict=True):
-            assert mine in (its, "not recorded")
+            assert mine in (its, "not driven", "not recorded")
     assert measured[1].recorded[-1].verdict is Verdict.FAIL
     rules = {one.violation.rule for one in measured[1].recorded[-1].verdicts if one.violation}
     assert rules == {"Timer.RunsWithinItsLateness"}

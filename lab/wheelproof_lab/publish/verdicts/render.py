@@ -15,10 +15,9 @@ from wheelproof_lab.publish.verdicts.measure import (
     RecordedVerdict,
     java_version,
 )
-from wheelproof_lab.publish.verdicts.subjects import Deviation, explain
+from wheelproof_lab.publish.verdicts.subjects import Deviation, anchor, explain
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.registry import definition_of
 
@@ -49,14 +48,20 @@ class Section:
             found = [*_deviating(driven.get(key)), *_violated(recorded.get(key))]
             links = dict.fromkeys(_short(explain(self.name, *key, clause)) for clause in found)
             yield (
-                self.name,
+                f"[{self.name}](#{anchor(self.name)})",
                 self.measured.implementation.language,
                 *key,
                 _strongest(driven.get(key)),
-                _word(driven[key].result.verdict if key in driven else None),
-                _word(recorded[key].verdict if key in recorded else None),
+                driven[key].result.verdict.upper() if key in driven else "not driven",
+                recorded[key].verdict.upper() if key in recorded else "not recorded",
                 ", ".join(links) or "none",
             )
+
+    def summary(self) -> str:
+        """Return what the closed section says that it has."""
+        ways = {"driven": self.measured.driven, "recorded": self.measured.recorded}
+        runs = ", ".join(f"{len(there)} {way}" for way, there in ways.items() if there)
+        return f"{runs}: commands, clauses, failures"
 
     def link(self, component: str, profile: str, clause: str) -> str:
         """Return the explanation of a deviation."""
@@ -124,10 +129,6 @@ def _violated(recorded: RecordedVerdict | None) -> Iterator[str]:
     for one in () if recorded is None else recorded.verdicts:
         if one.violation is not None:
             yield one.violation.rule
-
-
-def _word(verdict: Verdict | None) -> str:
-    return "not recorded" if verdict is None else verdict.upper()
 
 
 def _strongest(driven: DrivenVerdict | None) -> str:

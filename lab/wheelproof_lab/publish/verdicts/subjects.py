@@ -90,9 +90,14 @@ class Deviation:
 
     @property
     def link(self) -> str:
-        """The link to the explanation, from docs/; the anchor is Markdown's for the heading."""
-        letters = (one for one in self.heading.lower() if one.isalnum() or one in " -_")
-        return f"{self.target}#{''.join(letters).replace(' ', '-')}"
+        """The link to the explanation, from docs/."""
+        return f"{self.target}#{anchor(self.heading)}"
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading in Markdown."""
+    letters = (one for one in heading.lower() if one.isalnum() or one in " -_")
+    return "".join(letters).replace(" ", "-")
 
 
 class UnexplainedDeviationError(WheelproofSpecError):
