@@ -25,7 +25,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "sources" / "performance.m
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print, and write the files that the options ask for."""
-    parser = bench_parser("performance", "What was promised of speed.", "delays and keys")
+    parser = bench_parser("performance", "Performance claims.", "delays and keys")
     parser.add_argument("--write", action="store_true", help="renew docs/sources/performance.md")
     options = parser.parse_args(arguments)
     machine, began = this_machine(), time.monotonic()

@@ -24,7 +24,7 @@ from tools.pythons import (
     find_python,
     newer_versions,
 )
-from tools.release import release, require_releasable
+from tools.release import rehearse, release, require_releasable
 from tools.requirements import make_lock
 from tools.stamps import exclusive
 from tools.system_packages import ensure_browser
@@ -66,6 +66,9 @@ def main(arguments: Sequence[str]) -> int:
         words.set_defaults(run=verb.run)
         if verb.run is _hunt:
             words.add_argument("--minutes", type=_minutes, default=10.0, help="how long; 10")
+        if verb.run is _release:
+            text = "build and try what would be published, and change nothing"
+            words.add_argument("--dry-run", action="store_true", help=text)
     options = vars(parser.parse_args(arguments))
     run: Callable[..., int] = options.pop("run")
     end_on_signals()
@@ -148,16 +151,22 @@ def _test_on_newer_pythons(checkout: Checkout, environment: Mapping[str, str]) -
 
 def _newer_pythons(checkout: Checkout) -> Iterator[tuple[str, Path]]:
     """Yield each newer version that is here, with the Python of its environment."""
+    for version, base in _newer_bases():
+        with exclusive(checkout.state / "lock"):
+            python = ensure_environment(checkout, version, base)
+        yield version, python
+
+
+def _newer_bases() -> Iterator[tuple[str, Path]]:
+    """Yield each newer version that is here, with its Python; say which is not."""
     for version in newer_versions():
         base = find_python(version, os.environ)
         if base is None:
             required = os.environ.get("CI") == "true"
             what = "in CI it is required" if required else "going on without it"
             print(f"bootstrap: Python {version} was not found; {what}", file=sys.stderr, flush=True)
-            continue
-        with exclusive(checkout.state / "lock"):
-            python = ensure_environment(checkout, version, base)
-        yield version, python
+        else:
+            yield version, base
 
 
 def _test_long(checkout: Checkout) -> int:
@@ -211,11 +220,17 @@ def _lock(checkout: Checkout) -> int:
     return 0
 
 
-def _release(checkout: Checkout) -> int:
+def _release(checkout: Checkout, dry_run: bool) -> int:
+    mine = f"{sys.version_info.major}.{sys.version_info.minor}"
+    pythons = {mine: Path(sys.executable), **dict(_newer_bases())}
+    if dry_run:
+        _set_up(checkout)
+        print(*rehearse(checkout, pythons), "nothing was tagged, and nothing is kept", sep="\n")
+        return 0
     version = require_releasable(checkout)
     code = _test(checkout)
     if code == 0:
-        for file in release(checkout, version):
+        for file in release(checkout, version, pythons):
             print(file.relative_to(checkout.root))
         print(f"tagged v{version}; nothing is published yet: push the tag, upload these files")
     return code

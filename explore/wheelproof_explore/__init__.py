@@ -1,6 +1,7 @@
 """The model checker for concurrent Python: runs a program under every interleaving.
 
-Needs ``pip install 'wheelproof[explore]'``. The names below are what a program and its tests use.
+Needs greenlet: ``pip install '.[explore]'`` in a clone. The names below are what a program and its
+tests use.
 
 Every lock, cell, condition and thread of a program is replaced by a model whose steps a scheduler
 orders. An engine chooses the order of each run, until the runs cover what it promises to cover.

@@ -43,7 +43,7 @@ def test_netty_is_late_by_a_tick_for_whoever_expects_another_contract(
     rules = {failure.violation.rule for failure in result.failures}
     assert rules == {TimerClause.NOTHING_LEFT_BEHIND}
     reasons = [failure.violation.reason for failure in result.failures]
-    late = re.compile(r"'t0' was due at (\d+) ms; the advance to \1 ms returned without running it")
+    late = re.compile(r"'t0' was due at (\d+) ms; advance\(\1\) returned without running it")
     assert any(late.fullmatch(reason) for reason in reasons), reasons
 
 

@@ -1,7 +1,10 @@
 """A release is refused until everything says the same version and is committed."""
 
+import os
 import subprocess
+import sys
 import tarfile
+import zipfile
 from datetime import date
 from pathlib import Path
 
@@ -10,7 +13,15 @@ import pytest
 from support.checkout import ROOT
 from tools.checkout import Checkout
 from tools.errors import SetupError
-from tools.release import pack_vectors, require_releasable, write_checksums
+from tools.pythons import find_python, newer_versions
+from tools.release import (
+    look_over,
+    pack_vectors,
+    rehearse,
+    require_releasable,
+    try_wheel,
+    write_checksums,
+)
 
 
 @pytest.fixture
@@ -30,6 +41,46 @@ def ready(tmp_path: Path) -> Path:
 
 def test_what_is_ready_can_be_released(ready: Path) -> None:
     assert require_releasable(Checkout(root=ready)) == "1.2.0"
+
+
+@pytest.mark.slow
+def test_a_rehearsal_builds_what_works_on_every_python(capsys: pytest.CaptureFixture[str]) -> None:
+    found = {version: find_python(version, os.environ) for version in newer_versions()}
+    if os.environ.get("CI") == "true":
+        assert None not in found.values(), "in CI each of them is required"
+    mine = f"{sys.version_info.major}.{sys.version_info.minor}"
+    pythons = {mine: Path(sys.executable)} | {
+        version: python for version, python in found.items() if python is not None
+    }
+    source, wheel = sorted(rehearse(Checkout(root=ROOT), pythons), key=lambda name: ".whl" in name)
+    assert source.endswith(".tar.gz")
+    told = capsys.readouterr().out.splitlines()
+    assert told == [f"{wheel} works on Python {version}" for version in pythons]
+
+
+def test_what_an_index_would_refuse_is_found(tmp_path: Path) -> None:
+    wheel = _wheel(tmp_path, "Description-Content-Type: text/x-rst\n\nA title\n=\n`no end\n")
+    with pytest.raises(SetupError, match="twine check failed"):
+        look_over(Checkout(root=ROOT), [wheel])
+
+
+def test_a_wheel_that_does_not_work_is_found(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="wheelproof"):
+        try_wheel(Checkout(root=ROOT), _wheel(tmp_path, "\n"), Path(sys.executable))
+
+
+def _wheel(folder: Path, rest: str) -> Path:
+    """Make a wheel with nothing in it but what says what it is; `rest` ends its metadata."""
+    path = folder / "wheelproof-1.2.0-py3-none-any.whl"
+    files = {
+        "METADATA": f"Metadata-Version: 2.4\nName: wheelproof\nVersion: 1.2.0\n{rest}",
+        "WHEEL": "Wheel-Version: 1.0\nGenerator: a\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "RECORD": "",
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"wheelproof-1.2.0.dist-info/{name}", text)
+    return path
 
 
 def test_the_vectors_are_an_archive_with_a_checksum(tmp_path: Path) -> None:

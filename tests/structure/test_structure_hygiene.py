@@ -19,6 +19,8 @@ _REGISTRIES = [
 ]
 # The top-level domain "example" is reserved for what is made up.
 _INDEX_ADDRESS = re.compile(r"https?://(?![\w.-]*\.example/)[^\s\"'<>]+/" + "simple" + r"\b")
+# Its name behind `pip install`, alone or with extras; a path or a clone is no index.
+_FROM_AN_INDEX = re.compile(r"pip install (?:[^`|&;:.]*[\s'\"])?" + "wheel" + r"proof(?![\w/.-])")
 
 
 def _lines_with(pattern: re.Pattern[str]) -> Iterator[str]:
@@ -51,6 +53,15 @@ def test_no_file_has_the_address_of_a_package_index() -> None:
     assert list(_lines_with(_INDEX_ADDRESS)) == []
 
 
+def test_nobody_is_told_to_install_from_an_index() -> None:
+    """wheelproof is not published: what works is an install from a clone."""
+    assert list(_lines_with(_FROM_AN_INDEX)) == []
+
+
 def test_the_patterns_find_what_they_are_after() -> None:
+    published = "wheel" + "proof"
+    assert _FROM_AN_INDEX.search(f"pip install '{published}[explore]'")
+    assert _FROM_AN_INDEX.search(f"python -m pip install --quiet {published}")
+    assert not _FROM_AN_INDEX.search(f"pip install '.[explore]' in a clone, then {published}_x")
     assert _INDEX_ADDRESS.search("https://packages.company.test/" + "simple")
     assert not _INDEX_ADDRESS.search("https://registry.example/" + "simple")

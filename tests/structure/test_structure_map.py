@@ -1,4 +1,4 @@
-"""The map of the house in CONTRIBUTING.md is what the code imports, and nothing is circular."""
+"""The table of imports in CONTRIBUTING.md is what the code imports, and nothing is circular."""
 
 from collections import Counter
 

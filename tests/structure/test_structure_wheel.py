@@ -192,6 +192,36 @@ def test_the_first_example_of_the_readme_works_once_installed(built: Path, tmp_p
     assert done.stdout.splitlines()[0] == first_line
 
 
+@pytest.mark.slow
+def test_the_lines_of_the_readme_that_judge_work_once_installed(
+    built: Path, tmp_path: Path
+) -> None:
+    """The second use: an adapter is printed and driven, in a fresh environment."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(
+        r"^pip install \.\n(wheelproof conform .+)\n(wheelproof .+)\n", text, re.MULTILINE
+    )
+    assert shown is not None
+    fresh = tmp_path / "fresh"
+    venv.create(fresh, with_pip=False)
+    install = ("install", "--no-index", "--no-deps", "--no-compile", next(built.glob("*.whl")))
+    _run([sys.executable, "-m", "pip", "--python", fresh / "bin" / "python", *install], tmp_path)
+    environment = {**_environment(tmp_path), "PATH": f"{fresh / 'bin'}:{os.defpath}"}
+    done = [
+        subprocess.run(
+            ["sh", "-ec", command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for command in shown.groups()
+    ]
+    assert [(one.returncode, one.stderr) for one in done] == [(0, ""), (1, "")]
+    assert "Timer.NeverBeforeItIsDue is broken" in done[1].stdout
+
+
 WORKFLOW = ROOT / "docs" / "examples" / "wheelproof.yml"
 ROUNDED = "// self.tick_ms * self.tick_ms"
 

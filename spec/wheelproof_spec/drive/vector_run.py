@@ -230,5 +230,5 @@ def _violation(request: StepRequest, expected: str, observed: str) -> Violation:
         rule="Vector.AnswersAsPublished",
         expected=expected,
         observed=observed,
-        reason=f"the answer to {request.name} is another one",
+        reason=f"{request.name} was answered with {observed}, but {expected} was published",
     )

@@ -32,7 +32,7 @@ class BurstError(Exception):
             rule=rule,
             expected=expected,
             observed=observed,
-            reason="a thread of the burst did not get through its calls",
+            reason=f"a thread of the burst did not get through its calls: {observed}",
         )
 
 

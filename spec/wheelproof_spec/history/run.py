@@ -279,7 +279,8 @@ def _crashed(asked: HistoryOp[object]) -> Violation:
         rule=NO_CALL_CRASHES,
         expected=f"{asked.f!r} returns, or is refused for a reason",
         observed=f"the call of {asked.process!r} ended in a defect",
-        reason="an error that no rule names is none that a caller can act upon",
+        reason=f"{asked.f} of {asked.process!r}, event {asked.index}, ended in an error that no "
+        "rule names",
     )
 
 
@@ -289,7 +290,7 @@ def _stuck(calls: Iterable[HistoryOp[object]]) -> Violation:
         rule=EVERY_CALL_RETURNS,
         expected="every call returns",
         observed=f"these never do: {names}",
-        reason="each of them waits for what another one would have to do",
+        reason=f"when the history ended, these calls had not returned: {names}",
     )
 
 

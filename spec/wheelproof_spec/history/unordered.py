@@ -63,7 +63,8 @@ class UnorderedHistoryJudge:
                     expected=f"at most {room} {balance.what} of {name!r}, for {room} "
                     f"{balance.room}",
                     observed=f"{used} {balance.what}",
-                    reason="whatever the order was, it happened too often",
+                    reason=f"{name!r}: {used} {balance.what}, but only {room} {balance.room}, in "
+                    "whatever order",
                 )
         return None
 

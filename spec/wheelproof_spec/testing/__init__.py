@@ -4,8 +4,8 @@
         make = MyTimer
 
 `TimerMachine`, `BufferPoolMachine` and `PurgatoryMachine` are the machines; they call a
-`PythonTimer`, a `PythonPool` or a `PythonPurgatory`. The package needs Hypothesis: pip install
-'wheelproof[fuzz]'. Without it, the import raises MissingToolError.
+`PythonTimer`, a `PythonPool` or a `PythonPurgatory`. The package needs Hypothesis: in a clone, pip
+install '.[fuzz]'. Without it, the import raises MissingToolError.
 """
 
 from wheelproof_spec.base.needs import missing_package

@@ -159,7 +159,7 @@ def test_without_greenlet_a_sentence_says_what_to_install(
     monkeypatch.setitem(sys.modules, "greenlet", None)
     result = _run(pytester, _LOSES)
     result.assert_outcomes(failed=1)
-    assert "pip install 'wheelproof[explore]'" in _printed(result)
+    assert "pip install '.[explore]'" in _printed(result)
 
 
 def test_the_plugin_imports_nothing_but_pytest_until_it_is_used() -> None:

@@ -299,7 +299,7 @@ def test_cli_missing_extra_is_one_sentence(
     )
     assert completed.returncode == ExitCode.USAGE
     assert len(completed.stderr.splitlines()) == 1
-    assert f"pip install 'wheelproof[{extra}]'" in completed.stderr
+    assert f"pip install '.[{extra}]'" in completed.stderr
 
 
 def test_an_interrupt_in_a_class_body_is_an_interrupt(

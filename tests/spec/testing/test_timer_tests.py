@@ -210,9 +210,7 @@ def test_without_hypothesis_the_import_says_how_to_get_it(monkeypatch: pytest.Mo
     for name in [name for name in sys.modules if name.startswith("wheelproof_spec.testing")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "hypothesis", None)
-    with pytest.raises(
-        MissingToolError, match=r"hypothesis was not found; .* 'wheelproof\[fuzz\]'"
-    ):
+    with pytest.raises(MissingToolError, match=r"hypothesis was not found; .* '\.\[fuzz\]'"):
         importlib.import_module("wheelproof_spec.testing")
 
 

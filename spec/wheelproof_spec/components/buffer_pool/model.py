@@ -244,14 +244,16 @@ class LedgerPool:
                 return PoolClause.LONGEST_WAITING_FIRST.broken(
                     f"{first!r}, which has waited longer, is served before {call!r}",
                     f"{call!r} got {size} bytes",
-                    f"{first!r} waits for {self._requests[first].size} bytes",
+                    f"{call!r} got {size} bytes while {first!r}, which asked before it, waits for "
+                    f"{self._requests[first].size}",
                 )
         tests(PoolClause.NO_MORE_THAN_TOTAL)
         if size > self._left:
             return PoolClause.NO_MORE_THAN_TOTAL.broken(
                 f"at most {self._left} bytes are lent to {call!r}",
                 f"it got {size} bytes",
-                f"the rest of {self._config.total_memory} bytes is lent",
+                f"{call!r} got {size} bytes, but only {self._left} of {self._config.total_memory} "
+                "were not lent",
             )
         del self._requests[call]
         self._reserved = {**self._reserved, call: size}
@@ -291,12 +293,14 @@ class LedgerPool:
             return PoolClause.ENDS_ONCE.broken(
                 f"calls that wait end: {list(self._requests)}",
                 f"{call!r} ended: {outcome}",
-                f"{call!r} does not wait",
+                f"{call!r} ended, but no such call was waiting",
             )
         if self._is_shut and outcome is PoolOutcome.BUFFER:
             tests(PoolClause.CLOSE_RELEASES)
             return PoolClause.CLOSE_RELEASES.broken(
-                f"{call!r} gets no memory", f"{call!r} ended: {outcome}", "the pool is closed"
+                f"{call!r} gets no memory",
+                f"{call!r} ended: {outcome}",
+                f"{call!r} got memory of a closed pool",
             )
         tests(PoolClause.ENDS_FOR_A_REASON)
         fails = request.fault is PoolFault.METRIC and request.waits
@@ -304,7 +308,8 @@ class LedgerPool:
             return PoolClause.ENDS_FOR_A_REASON.broken(
                 f"{call!r} ends by {PoolOutcome.METRIC_FAILED}",
                 f"{call!r} ended: {outcome}",
-                "it has waited, and its metric fails, whatever else ends it (standard 3.11)",
+                f"{call!r} has waited and its metric fails, but it ended by {outcome} "
+                "(standard 3.11)",
             )
         if outcome is PoolOutcome.EXHAUSTED and (wrong := self._need_not_be_exhausted(call)):
             return wrong
@@ -313,7 +318,8 @@ class LedgerPool:
         return PoolClause.ENDS_FOR_A_REASON.broken(
             f"{call!r} does not end by {outcome}",
             f"{call!r} ended: {outcome}",
-            f"it is {self._now_ms} ms, and its deadline {request.deadline_ms} ms",
+            f"{call!r} ended by {outcome} at {self._now_ms} ms without a reason; its deadline is "
+            f"{request.deadline_ms} ms",
         )
 
     def _need_not_be_exhausted(self, call: CallId) -> Violation | None:
@@ -323,15 +329,16 @@ class LedgerPool:
             return PoolClause.INTERRUPTION_ENDS_THE_WAIT.broken(
                 f"{call!r} ends by {PoolOutcome.INTERRUPTED}",
                 observed,
-                "its thread was interrupted before the call, which ends the first wait, also one "
-                "without time (standard 3.5)",
+                f"the thread of {call!r} was interrupted before the call, but the call was told "
+                "that memory is exhausted (standard 3.5)",
             )
         if request.waits or self._closed or not self._need_not_wait(call):
             return None
         return PoolClause.NO_LOST_WAKE_UP.broken(
             f"{call!r} ends by {PoolOutcome.BUFFER}",
             observed,
-            f"nobody else waits, and {self._left} bytes are not lent (standard 3.2)",
+            f"{call!r} was told that memory is exhausted, but {self._left} bytes are not lent, and "
+            "nobody else waits (standard 3.2)",
         )
 
     def _hides_the_close(
@@ -345,7 +352,7 @@ class LedgerPool:
         return PoolClause.CLOSE_RELEASES.broken(
             f"{call!r} ends by {PoolOutcome.CLOSED}",
             f"{call!r} ended: {outcome}",
-            "the pool is closed, which comes before the time",
+            f"{call!r} was told that its time is over, but the pool is closed",
         )
 
     def _may_be_late(self, request: Request) -> bool:
@@ -392,14 +399,14 @@ class LedgerPool:
                 return _still_waits(PoolClause.WAIT_IS_BOUNDED, call, reason)
             if request.interrupted:
                 clause = PoolClause.INTERRUPTION_ENDS_THE_WAIT
-                return _still_waits(clause, call, "it was interrupted")
+                return _still_waits(clause, call, "its thread was interrupted")
         return None
 
     def _waits_in_vain(self, call: CallId) -> Violation:
         if self._is_shut:
             return _still_waits(PoolClause.CLOSE_RELEASES, call, "the pool is closed")
         size = self._requests[call].size
-        reason = f"it waits for {size} bytes, and {self._left} are not lent"
+        reason = f"it needs {size} bytes, and {self._left} are not lent"
         return _still_waits(PoolClause.NO_LOST_WAKE_UP, call, reason)
 
     def judge_queued(self, queued: int | None) -> Violation | None:
@@ -410,8 +417,9 @@ class LedgerPool:
             return None
         return PoolClause.WAITERS_ARE_LIVE.broken(
             f"{len(self._requests)} threads wait",
-            f"queued: {queued}",
-            "the queue has a thread that does not wait, or lacks one that does",
+            f"{queued} threads wait",
+            f"queued() returned {queued}, but {len(self._requests)} threads wait: "
+            f"{', '.join(map(repr, self._requests)) or 'none'}",
         )
 
     def judge_memory(self, available: int | None, unallocated: int | None) -> Violation | None:
@@ -430,9 +438,11 @@ class LedgerPool:
         return PoolClause.MEMORY_IS_CONSERVED.broken(
             f"{least} to {most} bytes available, in the free list whole buffers",
             f"{available} available, {unallocated} of them not in the free list",
-            f"of {self._config.total_memory} bytes {self._config.total_memory - most} are lent",
+            f"the pool reports {available} bytes available, but {self._config.total_memory - most} "
+            f"of {self._config.total_memory} are lent",
         )
 
 
 def _still_waits(clause: PoolClause, call: CallId, reason: str) -> Violation:
-    return clause.broken(f"{call!r} has ended", f"{call!r} waits", reason)
+    why = f"{call!r} still waits, though {reason}"
+    return clause.broken(f"{call!r} has ended", f"{call!r} waits", why)

@@ -125,14 +125,14 @@ class PoolOracle:
         match call:
             case Allocate(buffer=name, size=size):
                 if not self._can_ever_lend(call):
-                    return _not_refused(f"{size} bytes can never be lent")
+                    return _not_refused(f"an allocation of {size} bytes, which can never be lent")
                 self._asked_for.add(name)
                 self._pool.ask(name, self._request(call))
                 counts = call.fault is not PoolFault.METRIC
                 self._wait_times.begin(name, self.now_ms, counts=counts)
             case Deallocate(buffer=name):
                 if not self._pool.give_back(name):
-                    return _not_refused(f"the buffer of {name!r} is not on loan")
+                    return _not_refused(f"a return of the buffer of {name!r}, which is not lent")
             case Interrupt(name=name):
                 self._pool.interrupt(name)
             case Advance(to_ms=to_ms):
@@ -205,8 +205,8 @@ class PoolOracle:
         return PoolClause.KEEPS_BUFFERS.broken(
             f"{expected} bytes are no buffer",
             f"{unallocated} of {available} bytes available are no buffer",
-            f"buffers of {self._kept.poolable_size} bytes are kept, taken for a request of that "
-            "size, and broken up only as needed",
+            f"{unallocated} bytes are no buffer, but {expected} should be: buffers of "
+            f"{self._kept.poolable_size} bytes are kept, and broken up only as needed",
         )
 
     def _judge_wait_time(self, seen: PoolObservation) -> Violation | None:
@@ -217,9 +217,9 @@ class PoolOracle:
         return self._wait_times.judge(*told, self.now_ms)
 
 
-def _not_refused(reason: str) -> Violation:
+def _not_refused(what: str) -> Violation:
     return PoolClause.KEEPS_TO_ITS_DOMAIN.broken(
-        "the call is refused", "it was carried out", reason
+        "the call is refused", "the call was carried out", f"the pool carried out {what}"
     )
 
 
@@ -310,5 +310,7 @@ class _WaitTimes:
 
 def _wrong(expected: str, observed: str, now_ms: int) -> Violation:
     return PoolClause.COUNTS_WAITS.broken(
-        expected, observed, f"it is {now_ms} ms; a wait counts from its beginning to its end"
+        expected,
+        observed,
+        f"the pool reports {observed} of waiting at {now_ms} ms, but {expected}",
     )

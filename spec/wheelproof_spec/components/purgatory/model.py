@@ -214,7 +214,9 @@ class LedgerPurgatory:
         under_way = self._calls[number]
         if not self._can(under_way, name):
             clause = self.forbids_end(name) or PurgatoryClause.COMPLETES_FOR_A_REASON
-            return clause.broken(f"{name} is not completed", f"{name} was completed")
+            call = under_way.call.name_on_the_wire()
+            why = f"{call} completed {name}, which it may not complete (standard {clause.rule})"
+            return clause.broken(f"{name} is not completed", f"{name} was completed", why)
         self._calls[number] = under_way._replace(completed=under_way.completed | {name})
         self._end(name, Outcome.COMPLETED)
         return None
@@ -228,7 +230,8 @@ class LedgerPurgatory:
                 return violation
         clause = self.forbids_end(name)
         if clause is not None:
-            return clause.broken(f"{name} does not expire", f"{name} expired")
+            why = f"{name} expired, but had ended before (standard {clause.rule})"
+            return clause.broken(f"{name} does not expire", f"{name} expired", why)
         self._end(name, Outcome.EXPIRED)
         return None
 
@@ -237,24 +240,28 @@ class LedgerPurgatory:
     ) -> Violation | None:
         clause = PurgatoryClause.EXPIRES_IN_TIME
         if one is None or one.due_ms is None:
-            observed, reason = f"{name} expired", f"{name} has no time-out any more"
-            return clause.broken("who has a time-out expires", observed, reason)
+            observed, reason = f"{name} expired", f"{name} expired, but has no time-out any more"
+            return clause.broken("only operations with a time-out expire", observed, reason)
         if one.due_ms > self._now_ms:
-            expected = f"{name} expires at {one.due_ms} ms"
-            return clause.broken(expected, f"it did at {self._now_ms} ms")
+            expected, observed = f"{name} expires at {one.due_ms} ms", f"{name} expired"
+            why = f"{name} expired at {self._now_ms} ms, but is due at {one.due_ms} ms"
+            return clause.broken(expected, observed, why)
         if last is None or last.due_ms is None or last.due_ms <= one.due_ms:
             return None
         return clause.broken(
-            f"{name}, due at {one.due_ms} ms, expires before who is due later",
-            f"it did after who was due at {last.due_ms} ms",
-            "time-outs expire in the order of their due times (standard 1.9)",
+            "time-outs expire in the order of their due times",
+            f"{name} expired later",
+            f"{name}, due at {one.due_ms} ms, expired after one that is due at {last.due_ms} ms "
+            "(standard 1.9)",
         )
 
     def cancel(self, name: OperationId) -> Violation | None:
         """Cancel an operation: it never completes (Cancel)."""
         if name not in self._pending:
             return PurgatoryClause.CANCELS_WHO_WAITS.broken(
-                f"{name} is not cancelled", f"{name} was cancelled", f"{name} does not wait"
+                f"{name} is not cancelled",
+                f"{name} was cancelled",
+                f"{name} was cancelled, but was not waiting",
             )
         self._end(name, Outcome.CANCELLED)
         return None
@@ -272,7 +279,9 @@ class LedgerPurgatory:
             self._ended[name] = ended._replace(answered=True)
             return None
         return PurgatoryClause.COMPLETES_AT_MOST_ONCE.broken(
-            f"the on_complete of {name} does not run", "it ran"
+            f"the on_complete of {name} does not run",
+            f"the on_complete of {name} ran",
+            f"the on_complete of {name} ran, but it had run already, or {name} had not ended",
         )
 
     def notify(self, name: OperationId) -> bool:
@@ -296,7 +305,9 @@ class LedgerPurgatory:
         if wrong is not None or all(self._ended[name].answered for name in mine):
             return wrong
         return PurgatoryClause.COMPLETES_AT_MOST_ONCE.broken(
-            "on_complete has run when the call returns", "it has not"
+            f"on_complete has run when {call.name_on_the_wire()} returns",
+            "on_complete has not run",
+            f"{call.name_on_the_wire()} returned before the on_complete of {', '.join(mine)} ran",
         )
 
     def _judge_answer(
@@ -306,15 +317,23 @@ class LedgerPurgatory:
             count, clause = answer.count, PurgatoryClause.COUNTS_COMPLETED
             if count is None or not self._tally.tests(clause) or count == len(mine):
                 return None
-            return clause.broken(f"count: {len(mine)}", f"count: {count}")
+            completed = ", ".join(sorted(mine)) or "nothing"
+            why = f"check_and_complete returned {count}, but the call completed {completed}"
+            return clause.broken(f"count: {len(mine)}", f"count: {count}", why)
         clause = PurgatoryClause.ANSWERS_TRULY
         # Whoever forces in vain comes too late: the operation has ended.
         in_vain = isinstance(call, ForceComplete) and not mine and call.operation not in self._ended
         if not self._tally.tests(clause) or (answer.completed is bool(mine) and not in_vain):
             return None
-        return clause.broken(
-            f"completed: {bool(mine) or in_vain}", f"completed: {answer.completed}"
+        told = answer.completed
+        name = "its operation" if isinstance(call, CheckAndComplete) else call.operation
+        did = (
+            f"{name} had not ended"
+            if in_vain
+            else f"it {'ended' if mine else 'did not end'} {name}"
         )
+        why = f"{call.name_on_the_wire()} returned {str(told).lower()}, but {did}"
+        return clause.broken(f"completed: {bool(mine) or in_vain}", f"completed: {told}", why)
 
     # What is still to come
 

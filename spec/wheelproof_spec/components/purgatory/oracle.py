@@ -160,7 +160,9 @@ class PurgatoryOracle:
         order = tuple(name for name in completed if name not in expired)
         if order != triggered:
             return PurgatoryClause.TRIES_IN_WATCH_ORDER.broken(
-                f"completed in the order {_names(triggered)}", f"in the order {_names(order)}"
+                f"completed in the order {_names(triggered)}",
+                f"in the order {_names(order)}",
+                f"the call completed {_names(order)}; they were handed in as {_names(triggered)}",
             )
         purgatory = self._purgatory
         for name in triggered:
@@ -181,18 +183,22 @@ class PurgatoryOracle:
         observed = f"completed: {_names(seen.on_complete)}, expired: {_names(seen.on_expiration)}"
         missed = next((name for name in triggered if name not in seen.on_complete), None)
         if missed is not None:
-            reason = f"{missed} can end and was triggered, and was not completed"
+            reason = f"{missed} was triggered and its condition is true, but it was not completed"
             return PurgatoryClause.TRIGGER_COMPLETES.broken(expected, observed, reason)
         for name in seen.on_complete:
             clause = self._purgatory.forbids_end(name)
             if clause is not None:
-                reason = f"{name} was done already, cancelled, or never handed in"
+                reason = f"{name} completed, but had ended, was cancelled, or was never handed in"
                 return clause.broken(expected, observed, reason)
+        owed = {*triggered, *seen.on_expiration}
+        extra = [name for name in seen.on_complete if name not in owed]
         return PurgatoryClause.COMPLETES_FOR_A_REASON.broken(
             expected,
             observed,
-            "an operation completes once: by a trigger that finds a condition true, by force, or "
-            "by its time-out",
+            f"{_names(extra)} completed, but no trigger found its condition true, nobody forced "
+            "it, and its time-out did not expire"
+            if extra
+            else f"expired without on_complete: {_names(seen.on_expiration)}",
         )
 
     def _judge_expiries(self, expired: Sequence[OperationId]) -> Violation | None:
@@ -216,9 +222,9 @@ class PurgatoryOracle:
             return None
         name, due_ms = overdue
         return PurgatoryClause.EXPIRES_IN_TIME.broken(
-            f"{name}, due at {due_ms} ms, has expired when the advance to {self.now_ms} ms returns",
+            f"{name}, due at {due_ms} ms, has expired when advance({self.now_ms}) returns",
             f"expired: {_names(expired)}",
-            "nothing that is due is left behind by an advance (standard 1.18)",
+            f"{name} was due at {due_ms} ms; advance({self.now_ms}) returned without expiring it",
         )
 
     def _judge_cancelled(
@@ -235,7 +241,8 @@ class PurgatoryOracle:
         return PurgatoryClause.CANCELS_WHO_WAITS.broken(
             f"cancelled: {_names(waiting)}",
             f"cancelled: {_names(cancelled)}",
-            f"cancel_for_key returns the operations that wait for {key!r}",
+            f"cancel_for_key({key!r}) returned {_names(cancelled)}, but those that wait for it are "
+            f"{_names(waiting)}",
         )
 
     def _judge_gauges(self, seen: PurgatoryObservation) -> Violation | None:
@@ -253,7 +260,8 @@ class PurgatoryOracle:
         ):
             if shown is not None and self._tests(clause) and not least <= shown <= most:
                 expected = str(least) if least == most else f"{least} to {most}"
-                return clause.broken(f"{what}: {expected}", f"{what}: {shown}")
+                why = f"{what} is {shown}, but must be {expected}: {len(pending)} operations wait"
+                return clause.broken(f"{what}: {expected}", f"{what}: {shown}", why)
         return None
 
 

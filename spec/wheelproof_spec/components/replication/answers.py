@@ -29,7 +29,7 @@ def judge_answers(due: Due, seen: Sequence[Response], tally: Tally) -> Violation
         tests(ReplicationClause.ANSWER_IS_RIGHT)
         if name in answered:
             clause = ReplicationClause.ANSWERED_AT_MOST_ONCE
-            return _violation(clause, name, "one answer", "another one")
+            return _violation(clause, name, "one answer", "a second answer")
         answered.add(name)
         if name not in due:
             clause = ReplicationClause.NOT_ANSWERED_BEFORE
@@ -59,5 +59,5 @@ def _violation(
     return clause.broken(
         f"{name}: {expected}",
         f"{name}: {observed}",
-        "the ledger of appends and replica offsets says otherwise",
+        f"the request {name!r} got {observed}, but by the appends and replica offsets: {expected}",
     )

@@ -120,7 +120,9 @@ class ReplicationLedger:
         problem = self._problem(call)
         if problem is not None:
             return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
-                "the call is refused", "it was carried out", problem
+                "the call is refused",
+                "the call was carried out",
+                f"{call.name_on_the_wire()} was carried out, but is outside the domain: {problem}",
             )
         return (
             judge_answers(self._due(call), (*seen.produced, *seen.fetched), self._tally)
@@ -212,7 +214,7 @@ class ReplicationLedger:
         if num_delayed is None or not self._tests(clause):
             return None
         waiting = list(self._waiting)
-        return _judge_gauge(clause, f"{len(waiting)} wait: {waiting}", num_delayed, len(waiting))
+        return _judge_gauge(clause, "num_delayed", waiting, num_delayed, len(waiting))
 
     def _judge_kept(self, watched: int | None, num_keys: int | None) -> Violation | None:
         clause = ReplicationClause.NOTHING_IS_KEPT
@@ -223,9 +225,9 @@ class ReplicationLedger:
             for waiting in self._waiting.values()
             for partition in waiting.partitions()
         ]
-        reason = f"these wait: {list(self._waiting)}"
-        return _judge_gauge(clause, reason, watched, len(watches)) or _judge_gauge(
-            clause, reason, num_keys, len(set(watches))
+        names = list(self._waiting)
+        return _judge_gauge(clause, "watched", names, watched, len(watches)) or _judge_gauge(
+            clause, "num_keys", names, num_keys, len(set(watches))
         )
 
     def _partition(self, name: PartitionName) -> LedgerPartition:
@@ -375,8 +377,9 @@ def _produced(
 
 
 def _judge_gauge(
-    clause: ReplicationClause, reason: str, observed: int, expected: int
+    clause: ReplicationClause, gauge: str, waiting: list[str], observed: int, expected: int
 ) -> Violation | None:
     if observed == expected:
         return None
-    return clause.broken(str(expected), str(observed), reason)
+    why = f"{gauge} is {observed}, but must be {expected}: the requests that wait are {waiting}"
+    return clause.broken(f"{gauge}: {expected}", f"{gauge}: {observed}", why)

@@ -184,5 +184,5 @@ def _broken(clause: ListClause, expected: str, observed: str) -> Violation:
         rule=clause,
         expected=expected,
         observed=observed,
-        reason="threads that moved entries at the same time left the lists inconsistent",
+        reason=f"after threads had moved entries at the same time: {observed}, expected {expected}",
     )

@@ -237,21 +237,21 @@ class HeapTimer:
             return clause.broken(
                 f"only waiting tasks run: {_some(self._waiting)}",
                 f"{task!r} ran",
-                f"{task!r} has run already, was cancelled, or was never added",
+                f"{task!r} ran, but had run already, was cancelled, or was never added",
             )
         due_ms = self._waiting[task].due_ms
         if clause is TimerClause.NEVER_BEFORE_DUE:
             return clause.broken(
                 f"{task!r} runs at {due_ms} ms or later",
                 f"{task!r} ran at {self._now_ms} ms",
-                f"{task!r} ran {due_ms - self._now_ms} ms before it was due",
+                f"{task!r} ran {due_ms - self._now_ms} ms before it was due at {due_ms} ms",
             )
         first = self._earliest()
         self._take_out(task)
         return clause.broken(
             f"{first.task!r}, due at {first.due_ms} ms, runs first",
             f"{task!r}, due at {due_ms} ms, ran first",
-            "both were waiting",
+            f"{task!r}, due at {due_ms} ms, ran before {first.task!r}, due at {first.due_ms} ms",
         )
 
     def _take_out(self, task: TaskId) -> None:
@@ -297,10 +297,9 @@ class HeapTimer:
             return None
         due_ms, _, task = min(left)
         return TimerClause.NOTHING_LEFT_BEHIND.broken(
-            f"{task!r}, due at {due_ms} ms, has run when the advance to {self._now_ms} ms returns",
+            f"{task!r}, due at {due_ms} ms, has run when advance({self._now_ms}) returns",
             f"ran: {_some(ran)}",
-            f"{task!r} was due at {due_ms} ms; the advance to {self._now_ms} ms returned without "
-            "running it",
+            f"{task!r} was due at {due_ms} ms; advance({self._now_ms}) returned without running it",
         )
 
     def _finish(self, advance: int) -> frozenset[Entry]:
@@ -335,37 +334,37 @@ class HeapTimer:
         later = sum(entry.due_ms > self._now_ms for entry in self._waiting.values())
         return range(max(later - 1, 0), waiting + most + 1)
 
-    def judge_cancel(self, found: bool, seen: int | None) -> Violation | None:
+    def judge_cancel(self, task: TaskId, found: bool, seen: int | None) -> Violation | None:
         """Judge the answer `seen` of a cancel; `found` says whether its task was waiting."""
-        was = "was" if found else "was not"
-        reason = f"the cancel said {'no' if found else 'yes'}, but its task {was} waiting"
-        return self._answer(TimerClause.CANCEL_TELLS_THE_TRUTH, "cancelled", (found,), seen, reason)
+        clause = TimerClause.CANCEL_TELLS_THE_TRUTH
+        if seen is None or not self._tally.tests(clause) or seen == found:
+            return None
+        was = f"{task!r} was waiting" if found else f"no task {task!r} was waiting"
+        right, told = (
+            f"cancel({task!r}) returns {str(found).lower()}",
+            f"cancel({task!r}) returned {str(bool(seen)).lower()}",
+        )
+        return clause.broken(right, told, f"{told}, but {was}")
 
     def judge_size(self, sizes: range, seen: int | None) -> Violation | None:
         """Judge the answer `seen` of a size, which may be one of `sizes`.
 
         If no other call is under way, the answer shows how many leftovers are linked.
         """
-        reason = f"the timer had {len(self._waiting)} tasks that waited"
-        wrong = self._answer(TimerClause.SIZE_COUNTS_WAITING, "size", sizes, seen, reason)
+        wrong = self._wrong_size(sizes, seen)
         alone = not self._owed and not self._unsettled
         if self._leftovers and alone and seen is not None and seen in sizes:
             linked = self._linked_leftovers[0] + sizes.index(seen)
             self._linked_leftovers = linked, linked
         return wrong
 
-    def _answer(
-        self,
-        clause: TimerClause,
-        what: str,
-        possible: Sequence[int],
-        seen: int | None,
-        reason: str,
-    ) -> Violation | None:
-        if seen is None or not self._tally.tests(clause) or seen in possible:
+    def _wrong_size(self, sizes: range, seen: int | None) -> Violation | None:
+        clause = TimerClause.SIZE_COUNTS_WAITING
+        if seen is None or not self._tally.tests(clause) or seen in sizes:
             return None
-        others = f" to {possible[-1]}" if len(possible) > 1 else ""
-        return clause.broken(f"{what} {possible[0]}{others}", f"{what} {seen}", reason)
+        most, told = f" to {sizes[-1]}" if len(sizes) > 1 else "", f"size() returned {seen}"
+        reason = f"{told}, but the tasks that wait are {_some(self._waiting)}"
+        return clause.broken(f"size() returns {sizes[0]}{most}", told, reason)
 
     # Whole calls, one after the other
 
@@ -379,7 +378,7 @@ class HeapTimer:
                 return self._judge_add(call, seen.fired)
             case Cancel(task=task):
                 found = self.cancel(task)
-                return self.submit_all(seen.fired) or self.judge_cancel(found, seen.cancelled)
+                return self.submit_all(seen.fired) or self.judge_cancel(task, found, seen.cancelled)
             case Advance(to_ms=to_ms):
                 return self.advance(to_ms, seen.fired)
             case Size():

@@ -60,7 +60,7 @@ def test_a_violation_tells_what_became_of_its_task() -> None:
         rule="Timer.RunsAtMostOncePerAdd",
         expected="'a' does not run",
         observed="'a' ran",
-        reason="'a' has run already, was cancelled, or was never added",
+        reason="'a' ran, but had run already, was cancelled, or was never added",
     )
 
 

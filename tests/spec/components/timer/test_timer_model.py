@@ -138,7 +138,7 @@ def test_runs_at_most_once_per_add_is_broken_by_a_second_run() -> None:
         rule="Timer.RunsAtMostOncePerAdd",
         expected="only waiting tasks run: 'b'",
         observed="'a' ran",
-        reason="'a' has run already, was cancelled, or was never added",
+        reason="'a' ran, but had run already, was cancelled, or was never added",
     )
 
 
@@ -163,7 +163,7 @@ def test_never_before_it_is_due_is_broken_by_an_early_run() -> None:
         rule="Timer.NeverBeforeItIsDue",
         expected="'a' runs at 30 ms or later",
         observed="'a' ran at 29 ms",
-        reason="'a' ran 1 ms before it was due",
+        reason="'a' ran 1 ms before it was due at 30 ms",
     )
 
 
@@ -175,7 +175,7 @@ def test_runs_in_order_of_due_time_is_broken_by_the_later_task_first() -> None:
         rule="Timer.RunsInOrderOfDueTime",
         expected="'a', due at 5 ms, runs first",
         observed="'b', due at 6 ms, ran first",
-        reason="both were waiting",
+        reason="'b', due at 6 ms, ran before 'a', due at 5 ms",
     )
 
 
@@ -192,9 +192,9 @@ def test_nothing_due_is_left_behind_is_broken_by_a_late_task() -> None:
     timer.add("b", 3)
     assert timer.advance(7, ran=["b"]) == Violation(
         rule="Timer.NothingDueIsLeftBehind",
-        expected="'a', due at 5 ms, has run when the advance to 7 ms returns",
+        expected="'a', due at 5 ms, has run when advance(7) returns",
         observed="ran: 'b'",
-        reason="'a' was due at 5 ms; the advance to 7 ms returned without running it",
+        reason="'a' was due at 5 ms; advance(7) returned without running it",
     )
 
 
@@ -350,6 +350,4 @@ def test_entries_of_cancelled_and_repeated_adds_are_overlooked() -> None:
     assert timer.advance(2, ran=[]) is None
     violation = timer.advance(3, ran=[])
     assert violation is not None
-    assert (
-        violation.reason == "'a' was due at 3 ms; the advance to 3 ms returned without running it"
-    )
+    assert violation.reason == "'a' was due at 3 ms; advance(3) returned without running it"

@@ -84,7 +84,7 @@ class Appends:
         self._checks.ended(record, index)
         violation = self._holdings.accepted(record, new_batch=record.new_batch)
         if self.came_after_close(record):
-            return taken_after_close(record, "close had returned before it began")
+            return taken_after_close(record, "close had returned before its append began")
         if record.shut_out and record.new_batch:
             why = "close had returned before there was memory for the batch that it made"
             return taken_after_close(record, why)
@@ -107,20 +107,22 @@ class Appends:
         if op.error == CLOSED and not self.closing:
             return clause.broken(
                 f"{record.name!r} is accepted, or memory is exhausted",
-                "it was refused because the accumulator is closed",
-                "neither close nor abort has been called",
+                f"{record.name!r} was refused because the accumulator is closed",
+                f"{record.name!r} was refused as closed, but nobody had called close or abort",
             )
         if exhausted and self._clock.high < record.patient_until_ms:
             return clause.broken(
                 f"the append of {record.name!r} waits for memory as long as it may",
-                "refused earlier because memory is exhausted",
-                "a time-out lasts at least its limit (standard 3.3, 7)",
+                f"{record.name!r} was refused earlier because memory is exhausted",
+                f"the append of {record.name!r} gave up at least "
+                f"{record.patient_until_ms - self._clock.high} ms before its limit (standard 3.3)",
             )
         if op.error == ILLEGAL and self._is_in_domain(record) and not self.closing:
             return clause.broken(
                 f"{record.name!r} is accepted, or memory is exhausted",
-                "it was refused as if it could never be accepted",
-                f"it has {record.size} bytes, and the pool has more (standard 4.1)",
+                f"{record.name!r} was refused as if it could never be accepted",
+                f"{record.name!r} was refused as too large, but has {record.size} bytes, and the "
+                "pool has more (standard 4.1)",
             )
         return violation
 
@@ -143,8 +145,9 @@ class Appends:
             return None
         return clause.broken(
             f"{op.f!r} waits",
-            "it ended as if its thread had been interrupted",
-            f"{op.process!r} was not interrupted as often as that",
+            f"{op.f!r} ended as if its thread had been interrupted",
+            f"{op.f!r} of {op.process!r} ended as interrupted, but no interrupt of {op.process!r} "
+            "was left for it",
         )
 
     def close(self, index: int) -> None:
@@ -160,6 +163,6 @@ def taken_after_close(record: Record, why: str) -> Violation:
     """Return the violation that an append was accepted though the accumulator was closed."""
     return AccumulatorClause.REFUSES_AFTER_CLOSE.broken(
         f"the append of {record.name!r} is refused",
-        "it is accepted",
-        f"{why} (standard 4.1, 4.9)",
+        f"{record.name!r} is accepted",
+        f"{record.name!r} was accepted, but {why} (standard 4.1, 4.9)",
     )

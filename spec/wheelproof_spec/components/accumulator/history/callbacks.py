@@ -72,7 +72,7 @@ class Callbacks:
         self._oldest[record.partition].pop(record, None)
         if record.called_back is None:
             return None
-        return _wrongly(record.name, "it was called back, and then refused")
+        return _wrongly(record.name, "was called back, and then its append was refused")
 
     def give_up(self, record: Record, index: int) -> None:
         """Stop waiting for the callback of a record."""
@@ -113,9 +113,11 @@ class Callbacks:
         """Record that a callback ran, and return what is wrong with it."""
         self._tests(AccumulatorClause.COMPLETES_ONCE)
         if record is None:
-            return _wrongly(value.record, "it was never appended")
+            return _wrongly(value.record, "was called back, but never appended")
         if record.refused or record.called_back is not None:
-            observed = "its append was refused" if record.refused else "it is called back again"
+            observed = "was called back, but its append had been refused"
+            if not record.refused:
+                observed = f"was called back by event {record.called_back}, and again by {index}"
             return _wrongly(value.record, observed)
         self._tests(AccumulatorClause.OFFSET_OR_ERROR)
         unclear = (value.offset is None) is (value.error is None)
@@ -127,7 +129,8 @@ class Callbacks:
             return AccumulatorClause.OFFSET_OR_ERROR.broken(
                 "an offset or an error",
                 f"offset {value.offset}, error {value.error}",
-                "a record either has its place or has failed (standard 4.11)",
+                f"{record.name!r} was told {'both' if value.error else 'neither'} an offset and an "
+                "error (standard 4.11)",
             )
         outcome = self._judge_outcome(record, value)
         return violation or outcome
@@ -142,8 +145,8 @@ class Callbacks:
         return AccumulatorClause.IN_ORDER.broken(
             f"{earlier.name!r} is called back before {record.name!r}",
             f"{record.name!r} is called back, {earlier.name!r} is not",
-            f"the append of {earlier.name!r} had returned when that of {record.name!r} "
-            "began, in the same partition (standard 4.11)",
+            f"{record.name!r} overtook {earlier.name!r} in {record.partition!r}: its append began, "
+            f"event {record.asked}, after that of {earlier.name!r} had returned (standard 4.11)",
         )
 
     def _is_late(self, record: Record, value: Callback) -> Violation | None:
@@ -163,8 +166,8 @@ class Callbacks:
         return AccumulatorClause.IN_ORDER.broken(
             f"{record.name!r} is called back before {latest.name!r}",
             f"{record.name!r} is called back after {latest.name!r}",
-            f"the append of {record.name!r} had returned when that of {latest.name!r} "
-            "began, in the same partition (standard 4.11)",
+            f"{latest.name!r} overtook {record.name!r} in {record.partition!r}: its append began, "
+            f"event {latest.asked}, after that of {record.name!r} had returned (standard 4.11)",
         )
 
     def _is_out_of_place(self, record: Record, value: Callback) -> Violation | None:
@@ -184,8 +187,8 @@ class Callbacks:
         return AccumulatorClause.IN_ORDER.broken(
             f"{record.name!r} is called back before the records behind it",
             f"a record behind {record.name!r} was called back first",
-            f"drains show the queue of {record.partition!r}, and callbacks follow it "
-            "(standard 4.11)",
+            f"{record.name!r} was called back after a record that stood behind it in "
+            f"{record.partition!r}, as the drains show (standard 4.11)",
         )
 
     def _is_early(self, record: Record, value: Callback) -> Violation | None:
@@ -199,8 +202,9 @@ class Callbacks:
             return None
         return AccumulatorClause.EXPIRES_IN_TIME.broken(
             f"{record.name!r} does not expire before its batch is {timeout_ms} ms old",
-            f"it expires, {age_ms} ms old at most",
-            "a batch expires when its delivery timeout has passed (standard 4.5)",
+            f"{record.name!r} expires, {age_ms} ms old at most",
+            f"{record.name!r} expired after {age_ms} ms at most; its delivery timeout is "
+            f"{timeout_ms} ms (standard 4.5)",
         )
 
     def _judge_outcome(self, record: Record, value: Callback) -> Violation | None:
@@ -251,8 +255,8 @@ class Callbacks:
         return AccumulatorClause.RIGHT_OUTCOME.broken(
             "an offset that no other record has",
             f"offset {value.offset}, as {first!r}",
-            f"{record.name!r} and {first!r} are records of {record.partition!r}, where each has a "
-            "place of its own (standard 4.11)",
+            f"{record.name!r} and {first!r}, both of {record.partition!r}, were told the same "
+            f"offset {value.offset} (standard 4.11)",
         )
 
     def _never_drained(self, record: Record, value: Callback) -> Violation | None:
@@ -263,22 +267,25 @@ class Callbacks:
         return AccumulatorClause.RIGHT_OUTCOME.broken(
             f"{record.name!r} is told an offset once its batch was drained",
             f"offset {value.offset}",
-            "no drain has taken it, so its batch has no offset (standard 4.11)",
+            f"{record.name!r} was told offset {value.offset}, but no drain had taken its batch "
+            "(standard 4.11)",
         )
 
 
 def never_called_back(record: Record, why: str) -> Violation:
     """Return the violation that the callback of a record is missing."""
     return AccumulatorClause.COMPLETES_ONCE.broken(
-        f"{record.name!r} is called back", "it was not", f"its append was accepted, and {why}"
+        f"{record.name!r} is called back",
+        f"{record.name!r} was not called back",
+        f"{record.name!r} was accepted by event {record.returned} and never called back: {why}",
     )
 
 
 def _wrongly(name: str, observed: str) -> Violation:
     return AccumulatorClause.COMPLETES_ONCE.broken(
         f"one callback of {name!r}, after its append began, unless that is refused",
-        observed,
-        "callbacks run exactly once (standard 4.11)",
+        f"{name!r} {observed}",
+        f"{name!r} {observed} (standard 4.11)",
     )
 
 
@@ -286,5 +293,6 @@ def _wrong_outcome(record: Record, batch: str, expected: str, observed: str) -> 
     return AccumulatorClause.RIGHT_OUTCOME.broken(
         expected,
         observed,
-        f"{record.name!r} gets the result of batch {batch!r} plus its place (standard 4.11)",
+        f"{record.name!r}, of batch {batch!r} at place {record.place}, was told {observed}; right "
+        f"is: {expected} (standard 4.11)",
     )

@@ -168,8 +168,9 @@ class Checks:
         empty = set(answer.ready_nodes) - full
         if not empty:
             return None
-        reason = "it leads no partition that may have a queued record and may not be muted"
-        return _wrong(clause, f"node {min(empty)} is not ready", "it is", reason)
+        node = f"node {min(empty)}"
+        reason = f"{node} was reported ready, but leads no unmuted partition with a queued record"
+        return _wrong(clause, f"{node} is not ready", f"{node} is ready", reason)
 
     def _wrong_topic(
         self, check: _Check, led: Mapping[Partition, int], answer: Readiness
@@ -184,7 +185,7 @@ class Checks:
         if surely <= told <= perhaps:
             return None
         expected = f"topics without a leader: {sorted(surely)}, and perhaps {sorted(perhaps)}"
-        reason = "of these records wait in partitions that have no leader"
+        reason = f"ready named the topics {sorted(told)}, but right is: {expected}"
         return _wrong(clause, expected, f"{sorted(told)}", reason)
 
     def _too_late(
@@ -207,11 +208,13 @@ class Checks:
                 continue
             if is_due:
                 clause = AccumulatorClause.READY_TELLS_THE_TRUTH
-                return _wrong(clause, f"node {node} is ready", "it is not", reason)
+                what = f"node {node} was not reported ready, but {reason}"
+                return _wrong(clause, f"node {node} is ready", f"node {node} is not ready", what)
             clause = AccumulatorClause.CHECKS_AGAIN_IN_TIME
             if isinstance(delay_ms, int) and self._tests(clause) and delay_ms > left_ms:
                 told = "never" if delay_ms >= NEVER_MS else f"in {delay_ms} ms"
-                return _wrong(clause, f"next check in {left_ms} ms at most", told, reason)
+                what = f"the next check was asked for {told}, but {reason}"
+                return _wrong(clause, f"next check in {left_ms} ms at most", told, what)
         return None
 
     def _too_early(
@@ -227,7 +230,8 @@ class Checks:
         ):
             if not self._tests(clause) or delay_ms >= NEVER_MS:
                 return None
-            return _wrong(clause, "no next check", f"one in {delay_ms} ms", "nothing can be queued")
+            reason = f"the next check was asked for in {delay_ms} ms, but nothing can be queued"
+            return _wrong(clause, "no next check", f"one in {delay_ms} ms", reason)
         if not isinstance(delay_ms, int) or not held or any(map(self._turns.may_back_off, held)):
             return None
         oldest_ms = min(map(self._oldest_ms, held))
@@ -235,7 +239,10 @@ class Checks:
         left_ms -= self._rounding_ms
         if left_ms <= 0 or (self._tests(clause) and delay_ms >= left_ms):
             return None
-        reason = f"no batch can be older than {self._clock.high - oldest_ms} ms"
+        age_ms = self._clock.high - oldest_ms
+        reason = (
+            f"the next check was asked for in {delay_ms} ms, but no batch is older than {age_ms} ms"
+        )
         expected = f"next check in {left_ms} ms at least"
         return _wrong(clause, expected, f"in {delay_ms} ms", reason)
 
@@ -258,12 +265,13 @@ class Checks:
         early = set(answer.ready_nodes) - sendable
         if not early:
             return None
+        node = f"node {min(early)}"
         reason = (
-            "nothing is in a hurry, and each batch that it may have queued has room and has not "
-            f"waited for {self._config.linger_ms} ms"
+            f"{node} was reported ready, but nothing hurries, and each batch that it may have "
+            f"queued has room and has not waited for {self._config.linger_ms} ms"
         )
         clause = AccumulatorClause.READY_TELLS_THE_TRUTH
-        return _wrong(clause, f"node {min(early)} is not ready", "it is", reason)
+        return _wrong(clause, f"{node} is not ready", f"{node} is ready", reason)
 
     def _surely_lingers(self, check: _Check, partition: Partition) -> bool:
         """Tell whether a partition has one batch at most, which has room and still lingers.

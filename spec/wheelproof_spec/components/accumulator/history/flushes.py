@@ -51,8 +51,9 @@ class Flushes:
             return None
         return AccumulatorClause.FLUSH_WAITS.broken(
             f"{first.name!r} is called back before the flush returns",
-            "the flush returns, and it was not",
-            "its append had returned when the flush began (standard 4.8)",
+            f"the flush returns, and {first.name!r} was not called back",
+            f"a flush returned before {first.name!r} was called back, whose append had returned "
+            "when the flush began (standard 4.8)",
         )
 
     def look(self, call: int) -> None:
@@ -81,8 +82,8 @@ class Flushes:
             return AccumulatorClause.FLUSH_ENDS.broken(
                 "a flush is in progress",
                 "no thread flushes",
-                "it was seen to be, and a record that it waits for is not called back "
-                "(standard 4.8)",
+                "the accumulator reports that no thread flushes, but a flush has begun and still "
+                "waits for a record (standard 4.8)",
             )
         if not yes or seen is None:
             return None
@@ -93,5 +94,5 @@ class Flushes:
         return AccumulatorClause.FLUSH_ENDS.broken(
             "no thread flushes",
             "a flush is in progress",
-            "every flush that had begun is over (standard 4.8)",
+            "the accumulator reports a flush in progress, but every flush is over (standard 4.8)",
         )

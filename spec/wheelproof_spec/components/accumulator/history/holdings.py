@@ -148,8 +148,9 @@ class Holdings:
         if record.size > self._total:
             return AccumulatorClause.MEMORY_IS_CONSERVED.broken(
                 f"{record.name!r} is refused",
-                f"it is accepted, with {record.size} bytes",
-                f"a batch has at most {self._total} bytes (standard 3.1, 4.1)",
+                f"{record.name!r} is accepted, with {record.size} bytes",
+                f"{record.name!r} was accepted with {record.size} bytes, but the pool has only "
+                f"{self._total} (standard 3.1, 4.1)",
             )
         if not new_batch or record.was_split:
             return None
@@ -161,7 +162,8 @@ class Holdings:
         return AccumulatorClause.MEMORY_IS_CONSERVED.broken(
             f"at most {self._total} bytes are held",
             f"the batches that have not ended hold {self._memory.least} bytes at least",
-            "the memory of a batch is given back when the batch has ended (standard 3.9)",
+            f"when {record.name!r} was accepted, batches held at least {self._memory.least} of "
+            f"{self._total} bytes (standard 3.9)",
         )
 
     def refused(self, record: Record, *, exhausted: bool) -> Violation | None:
@@ -177,9 +179,9 @@ class Holdings:
             return None
         return AccumulatorClause.APPEND_ENDS_FOR_A_REASON.broken(
             f"{record.name!r} is accepted",
-            "refused because memory is exhausted",
-            f"with what it needs itself at most {seen[1]} of {self._total} bytes can have "
-            "been held, and nobody else asked for any (standard 3.2)",
+            f"{record.name!r} is refused because memory is exhausted",
+            f"{record.name!r} was refused as exhausted, but with its own need at most {seen[1]} of "
+            f"{self._total} bytes were held, and nobody else asked for any (standard 3.2)",
         )
 
     def lost(self, record: Record) -> None:
@@ -274,8 +276,9 @@ class Holdings:
             return None
         return AccumulatorClause.MEMORY_IS_CONSERVED.broken(
             f"{least} to {most} bytes are available",
-            f"{available} bytes",
-            "what is available and what batches hold add up to the total (standard 3.9)",
+            f"{available} bytes are available",
+            f"available_memory() returned {available}, but the batches leave {least} to {most} of "
+            f"{self._total} bytes (standard 3.9)",
         )
 
     def judge_incomplete(self, call: int, index: int, *, yes: bool) -> Violation | None:
@@ -287,16 +290,17 @@ class Holdings:
         if yes and most == 0:
             return AccumulatorClause.NOTHING_IS_LEFT.broken(
                 "no batch is incomplete",
-                "there is one",
-                "all that was appended has been called back, or there was none before, and nothing "
-                "was appended since (standard 4.7)",
+                "a batch is incomplete",
+                "has_incomplete() returned true, but every record has been called back, or none "
+                "was there before and none was appended since (standard 4.7)",
             )
         if yes or least == 0:
             return None
         return AccumulatorClause.COMPLETES_ONCE.broken(
             "a batch is incomplete",
-            "there is none",
-            f"{least} records at least were accepted, and not called back (standard 4.11)",
+            "no batch is incomplete",
+            f"has_incomplete() returned false, but at least {least} accepted records were not "
+            "called back (standard 4.11)",
         )
 
     def _look(self, call: int) -> None:

@@ -199,7 +199,7 @@ class AccumulatorHistoryJudge:
         if not ends_quietly(end):
             return None
         first = self._callbacks.first_owed(index)
-        return None if first is None else never_called_back(first, "all is quiet")
+        return None if first is None else never_called_back(first, "all calls are over")
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return what was not judged."""
@@ -351,9 +351,9 @@ class AccumulatorHistoryJudge:
         self._give_up(late, op.index)
         return AccumulatorClause.EXPIRES_IN_TIME.broken(
             f"{late.name!r} expires: its delivery timeout has passed",
-            "a look for late batches returns, and it was not called back",
-            f"its append had returned {self._config.delivery_timeout_ms} ms and more before the "
-            "look before this one returned (standard 4.5)",
+            f"a look for late batches returns, and {late.name!r} was not called back",
+            f"{late.name!r}, accepted by event {late.returned}, was late by the look before, but a "
+            "look for late batches returned without expiring it (standard 4.5)",
         )
 
     def _respond(self, name: str, index: int) -> Violation | None:

@@ -121,14 +121,16 @@ class Queues:
                     taken.batch,
                     f"batches of {list(call.partitions)}",
                     f"one of {taken.partition!r}",
-                    "a drain takes what its node leads (standard 4.3)",
+                    f"the drain took batch {taken.batch!r} of {taken.partition!r}, which its node "
+                    "does not lead (standard 4.3)",
                 )
             if taken.partition in partitions:
                 violation = _drained_wrongly(
                     taken.batch,
                     f"at most one batch of {taken.partition!r}",
                     "a second one",
-                    "a drain takes the head of each queue (standard 4.3)",
+                    f"the drain took two batches of {taken.partition!r}, the second is "
+                    f"{taken.batch!r} (standard 4.3)",
                 )
             partitions.add(taken.partition)
             first = first or violation
@@ -148,7 +150,8 @@ class Queues:
             answer.batches[-1].batch,
             f"at most {call.max_size} bytes",
             f"{least} bytes at least, all batches together",
-            "only a first batch may be larger than the limit (standard 4.3)",
+            f"the drain took at least {least} bytes in {len(answer.batches)} batches, of "
+            f"{call.max_size} that it may take (standard 4.3)",
         )
 
     def _take(self, began: int, taken: DrainedBatch, *, alone: bool) -> Violation | None:
@@ -165,7 +168,8 @@ class Queues:
                 taken.batch,
                 f"records of {taken.partition!r} that wait",
                 f"{name!r} {stranger or 'is in it twice'}",
-                "what has ended, was refused, or is being sent is in no queue",
+                f"the drain took batch {taken.batch!r} with {name!r}, which "
+                f"{stranger or 'is in it twice'}",
             )
         members = tuple(found)
         new = [record for record in members if record.batch is None]
@@ -187,7 +191,8 @@ class Queues:
                 taken.batch,
                 f"no batch of {taken.partition!r}",
                 "one of a muted partition",
-                "mute had returned when the drain began (standard 4.4)",
+                f"the drain took batch {taken.batch!r} of {taken.partition!r}, which had been "
+                "muted before the drain began (standard 4.4)",
             )
         batch = self._batches.get(taken.batch)
         if batch is None or not batch.in_flight:
@@ -195,8 +200,8 @@ class Queues:
         return _drained_wrongly(
             taken.batch,
             "a batch that waits",
-            "it is being sent already",
-            "it was drained before, and did not go back",
+            "one that is being sent already",
+            f"the drain took batch {taken.batch!r}, which was drained before and did not go back",
         )
 
     def _out_of_order(
@@ -238,7 +243,8 @@ def _not_as_answered(taken: DrainedBatch, found: Mapping[Record, int]) -> Violat
                 taken.batch,
                 f"{record.name!r} {'at' if record.new_batch else 'behind'} its beginning",
                 f"{record.name!r} has place {place}",
-                f"the answer to its append says that it {made} (standard 4.1)",
+                f"{record.name!r} {made}, as the answer to its append says, but has place {place} "
+                f"in batch {taken.batch!r} (standard 4.1)",
             )
     return None
 
@@ -248,7 +254,8 @@ def _overtaken(batch: str, record: Record, earlier: Record) -> Violation:
         batch,
         f"{earlier.name!r} before {record.name!r}",
         f"{record.name!r} comes first",
-        f"the append of {earlier.name!r} had returned when that of {record.name!r} began",
+        f"batch {batch!r} took {record.name!r} before {earlier.name!r}, whose append had returned "
+        f"(event {earlier.returned}) when that of {record.name!r} began (event {record.asked})",
     )
 
 

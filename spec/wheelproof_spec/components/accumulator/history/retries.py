@@ -87,7 +87,8 @@ class Retries:
             return AccumulatorClause.DRAINS_THE_HEADS.broken(
                 expected,
                 f"the drain takes batch {taken.batch!r} of {list(taken.records)}",
-                "what goes back to its queue keeps its records and their order (standard 4.6)",
+                f"batch {taken.batch!r} has {list(taken.records)}, but the batch that went back "
+                f"had {told} (standard 4.6)",
             )
         return None
 
@@ -107,6 +108,6 @@ def _overtaken(taken: DrainedBatch, first: Record, earlier: Record) -> Violation
     return AccumulatorClause.DRAINS_THE_HEADS.broken(
         f"{earlier.name!r} before {first.name!r}",
         f"the drain takes batch {taken.batch!r}: {first.name!r} comes first",
-        f"the batch of {earlier.name!r} had gone back to the head of {taken.partition!r} when the "
-        "drain began (standard 4.6)",
+        f"the drain took {first.name!r} before {earlier.name!r}, whose batch had gone back to the "
+        f"head of {taken.partition!r} (standard 4.6)",
     )

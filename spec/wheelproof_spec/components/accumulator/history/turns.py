@@ -100,8 +100,9 @@ class Turns:
             self._tests(AccumulatorClause.DRAINS_THE_HEADS)
             return AccumulatorClause.DRAINS_THE_HEADS.broken(
                 f"the drain takes the head of {passed[0]!r}",
-                "it takes nothing",
-                "a record waits there, and the first batch is never too large (standard 4.3)",
+                "the drain takes nothing",
+                f"the drain took nothing, but a record of {passed[0]!r} was waiting, and a first "
+                "batch is never too large (standard 4.3)",
             )
         too_little = self._leaves_what_fits(call, answer, passed)
         if too_little is not None:
@@ -113,8 +114,9 @@ class Turns:
         if stopped is not None and stopped[0] == call.partitions and stopped[1] in passed:
             return AccumulatorClause.DRAIN_IS_FAIR.broken(
                 f"the drain begins at {stopped[1]!r}",
-                f"it takes batches of {sorted(taken, key=str)}",
-                "the last drain of this node stopped there (standard 4.3)",
+                f"the drain takes batches of {sorted(taken, key=str)}",
+                f"the drain passed over {stopped[1]!r}, where the last drain of node {call.node} "
+                "had stopped (standard 4.3)",
             )
         before = counts if led == call.partitions else {}
         counts = {partition: before.get(partition, 0) + 1 for partition in passed}
@@ -123,8 +125,9 @@ class Turns:
             if count >= len(call.partitions):
                 return AccumulatorClause.DRAIN_IS_FAIR.broken(
                     f"{partition!r} has its turn among {list(call.partitions)}",
-                    f"it was passed over {count} times, last for {sorted(taken, key=str)}",
-                    "a drain begins where the last one of its node has stopped (standard 4.3)",
+                    f"{partition!r} was passed over {count} times",
+                    f"the drains of node {call.node} passed over {partition!r} {count} times, last "
+                    f"for {sorted(taken, key=str)} (standard 4.3)",
                 )
         return None
 
@@ -140,9 +143,9 @@ class Turns:
             if took + self._most_bytes.get(partition, call.max_size) <= call.max_size:
                 return AccumulatorClause.DRAINS_THE_HEADS.broken(
                     f"the drain takes the head of {partition!r}",
-                    f"it takes {[batch.batch for batch in answer.batches]}",
-                    f"a record waits there, and all have room in {call.max_size} bytes "
-                    "(standard 4.3)",
+                    f"the drain takes {[batch.batch for batch in answer.batches]}",
+                    f"the drain left a record that waits in {partition!r}, though all have room in "
+                    f"{call.max_size} bytes (standard 4.3)",
                 )
         return None
 

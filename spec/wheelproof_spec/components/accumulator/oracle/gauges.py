@@ -41,12 +41,14 @@ def judge_gauges(
         different = [name for name, gauge in told.items() if gauge not in (None, right[name])]
         if different:
             expected = ", ".join(f"{name}: {right[name]}" for name in different)
-            return wrong(clause, expected, "the contrary")
+            observed = ", ".join(f"{name}: {told[name]}" for name in different)
+            return wrong(clause, expected, observed)
     clause = AccumulatorClause.FLUSH_ENDS
     if seen.flush_in_progress is not None:
         tests(clause)
     if seen.flush_in_progress not in (None, flushing):
-        return wrong(clause, f"flushing: {flushing}", f"flushing: {not flushing}")
+        expected, other = ("a flush waits", "no flush waits")[:: 1 if flushing else -1]
+        return wrong(clause, expected, f"the gauge says that {other}")
     clause = AccumulatorClause.NOT_OVERWRITTEN
     if seen.overwritten is not None and tests(clause) and seen.overwritten:
         expected = "the memory of a request is left alone until its response"

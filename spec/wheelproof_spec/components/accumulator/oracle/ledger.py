@@ -223,7 +223,7 @@ class BatchLedger:
             return None
         expected = f"partition {forgotten} has its turn among {list(call.partitions)}"
         taken = [batch.partition for batch in seen.batches]
-        return self._wrong(clause, expected, f"batches of {taken} once more")
+        return self._wrong(clause, expected, f"the drain took batches of {taken} once more")
 
     def _is_hurried(self) -> bool:
         return self.closed or bool(self._flushes) or bool(self._pending)
@@ -232,13 +232,14 @@ class BatchLedger:
         if len(self.queues.in_flight[call.batch].records) == 1:
             clause = AccumulatorClause.KEEPS_TO_ITS_DOMAIN
             expected = "a batch of one record is not split"
-            return self._wrong(clause, expected, f"{children} batches")
+            return self._wrong(clause, expected, f"{call.batch!r} was split")
         clause = AccumulatorClause.SPLITS_BY_SIZE
         self._tests(clause)
         count = self.queues.split(call.batch, call.size, self._sizes)
         if count == children:
             return None
-        return self._wrong(clause, f"{count} batches", f"{children} batches")
+        observed = f"the split of {call.batch!r} made {children} batches"
+        return self._wrong(clause, f"{count} batches", observed)
 
     # What was observed; each method yields violations, and only the first one counts
 
@@ -266,12 +267,12 @@ class BatchLedger:
         clause = AccumulatorClause.OFFSET_OR_ERROR
         self._tests(clause)
         if (seen.offset is None) is (seen.error is None):
-            yield self._wrong(clause, "an offset or an error", f"{seen.offset} and {seen.error}")
+            yield self._wrong(clause, "an offset or an error", str(seen))
         clause = _clause_of(seen)
         self._tests(clause)
         expected = self._expected.pop(seen.record, None)
         if expected is None:
-            yield self._wrong(clause, "no callback for it now", str(seen))
+            yield self._wrong(clause, f"no callback of {seen.record!r} now", str(seen))
         clause = AccumulatorClause.RIGHT_OUTCOME
         self._tests(clause)
         if expected != seen:
@@ -283,21 +284,22 @@ class BatchLedger:
             if seen.record in records:
                 if records[0] != seen.record and in_order:
                     first = f"{records[0]!r}, appended before, is told first"
-                    yield self._wrong(clause, first, str(seen))
+                    yield self._wrong(clause, first, f"{seen.record!r} was told before it")
                 records.remove(seen.record)
         for flush in self._flushes.values():
             flush.awaited.discard(seen.record)
             flush.companions.discard(seen.record)
 
     def _accept(self, seen: AppendedRecord) -> Iterator[Violation]:
-        told = f"append of {seen.record!r}: accepted"
+        told = f"append of {seen.record!r} was accepted"
         pending = self._pending.pop(seen.record, None)
         if pending is None:
             clause = AccumulatorClause.APPEND_ENDS_FOR_A_REASON
-            yield self._wrong(clause, "it does not wait", told)
+            yield self._wrong(clause, "only appends that wait end", told)
             return
         if self.closed:
-            yield self._wrong(AccumulatorClause.REFUSES_AFTER_CLOSE, "it is refused", told)
+            expected = "appends are refused after close"
+            yield self._wrong(AccumulatorClause.REFUSES_AFTER_CLOSE, expected, told)
         clause, queues = AccumulatorClause.APPEND_FINDS_ROOM, self.queues
         roomy, is_new = queues.has_room(pending.call), _told(seen.new_batch_created)
         told_full = _told(seen.batch_is_full)
@@ -309,8 +311,8 @@ class BatchLedger:
                 "knows where its batches end"
             )
         if roomy is is_new:
-            expected = f"room in the last batch: {roomy}"
-            yield self._wrong(clause, expected, f"{told}, its batch is new: {is_new}")
+            expected = f"{'room' if roomy else 'no room'} in the last batch"
+            yield self._wrong(clause, expected, f"{told} with {'a' if is_new else 'no'} new batch")
         if is_new or (is_new is None and not roomy):
             queues.begin_batch(pending.call)
         batch, full = queues.put(pending.call, told_full)
@@ -319,17 +321,20 @@ class BatchLedger:
                 flush.companions.add(seen.record)
         self._untold.setdefault(pending.call.partition, []).append(seen.record)
         if told_full is not None and full not in (None, told_full):
-            yield self._wrong(clause, f"full: {full}", f"{told}, a batch is full: {told_full}")
+            expected = f"{'a' if full else 'no'} batch is full"
+            yield self._wrong(
+                clause, expected, f"{told}; told {'a' if told_full else 'no'} full batch"
+            )
 
     def _refuse(self, record: str, refusal: AppendRefusal) -> Iterator[Violation]:
         clause, told = (
             AccumulatorClause.APPEND_ENDS_FOR_A_REASON,
-            f"append of {record!r}: {refusal}",
+            f"append of {record!r} was refused: {refusal}",
         )
         self._tests(clause)
         pending = self._pending.pop(record, None)
         if pending is None:
-            yield self._wrong(clause, "it does not wait", told)
+            yield self._wrong(clause, "only appends that wait end", told)
             return
         if self.closed:
             self._tests(AccumulatorClause.REFUSES_AFTER_CLOSE)
@@ -347,21 +352,23 @@ class BatchLedger:
         self._tests(clause)
         flush = self._flushes.pop(name, None)
         if flush is None:
-            yield self._wrong(clause, "no such flush waits", f"{name!r} has ended")
+            yield self._wrong(clause, "only flushes that wait end", f"flush {name!r} has ended")
         elif flush.awaited and not (interrupted and name in self._interrupted):
-            yield self._wrong(clause, f"{name!r} waits for {sorted(flush.awaited)}", "it has ended")
+            expected = f"flush {name!r} waits for {sorted(flush.awaited)}"
+            yield self._wrong(clause, expected, f"flush {name!r} has ended")
 
     # What must hold once no thread can go on
 
     def _waits_in_vain(self) -> Iterator[Violation]:
         """Yield a violation for each event that should have happened by now."""
         for callback in self._expected.values():
-            yield self._wrong(_clause_of(callback), f"told: {list(self._expected)}", "no callback")
+            observed = f"{callback.record!r} was not called back"
+            yield self._wrong(_clause_of(callback), str(callback), observed)
         for name, flush in self._flushes.items():
             clause = AccumulatorClause.FLUSH_ENDS
             self._tests(clause)
             if not (flush.awaited or flush.companions) or name in self._interrupted:
-                yield self._wrong(clause, f"{name!r} has ended", "it waits")
+                yield self._wrong(clause, f"{name!r} has ended", f"flush {name!r} still waits")
         # Where nobody waits for memory, each append waits for its own partition.
         each = self._tally.skips(AccumulatorCapability.MEMORY)
         for number, (record, pending) in enumerate(self._pending.items()):
@@ -370,17 +377,22 @@ class BatchLedger:
             clause = AccumulatorClause.APPEND_ENDS_FOR_A_REASON
             self._tests(clause)
             if pending.latest_ms <= self.queues.now_ms or record in self._interrupted:
-                yield self._wrong(clause, f"{record!r} has ended", "it waits")
+                expected, observed = f"{record!r} has ended", f"append of {record!r} still waits"
+                yield self._wrong(clause, expected, observed)
 
     def _append_waits_in_vain(self, call: Append) -> Iterator[Violation]:
         clause = AccumulatorClause.NO_APPEND_WAITS_IN_VAIN
         self._tests(clause)
         reason = self.queues.why_not_wait(call, closed=self.closed)
         if reason is not None:
-            yield self._wrong(clause, f"{call.record!r} does not wait ({reason})", "it waits")
+            expected = f"{call.record!r} does not wait ({reason})"
+            yield self._wrong(clause, expected, f"append of {call.record!r} still waits")
 
     def _wrong(self, clause: AccumulatorClause, expected: str, observed: str) -> Violation:
-        reason = f"it is {self.queues.now_ms} ms; waiting: {list(self._pending)}"
+        waiting = ", ".join(map(repr, self._pending)) or "none"
+        reason = (
+            f"at {self.queues.now_ms} ms {observed}, but right is: {expected}; waiting: {waiting}"
+        )
         return Violation(rule=clause, expected=expected, observed=observed, reason=reason)
 
 

@@ -51,11 +51,12 @@ def judge_ready(
     clause, told = AccumulatorClause.READY_TELLS_THE_TRUTH, set(seen.ready_nodes)
     tests(clause)
     if not outlook.nodes <= told <= outlook.nodes | outlook.perhaps:
-        return wrong(clause, f"ready nodes {sorted(outlook.nodes)}", f"{sorted(told)}")
+        expected = f"ready nodes: {sorted(outlook.nodes)}"
+        return wrong(clause, expected, f"ready nodes: {sorted(told)}")
     clause, topics = AccumulatorClause.NAMES_TOPICS, seen.unknown_leader_topics
     if topics is not None and tests(clause) and set(topics) != outlook.topics:
         expected = f"topics without a leader: {sorted(outlook.topics)}"
-        return wrong(clause, expected, f"{sorted(topics)}")
+        return wrong(clause, expected, f"topics without a leader: {sorted(topics)}")
     clause, delay_ms = AccumulatorClause.CHECKS_AGAIN_IN_TIME, seen.next_ready_check_delay_ms
     right = outlook.delays_ms(told)
     if delay_ms is None or right is None:
@@ -64,7 +65,7 @@ def judge_ready(
     if any(_is_about(delay_ms, right_ms, slack_ms) for right_ms in right):
         return None
     expected = " or ".join(_shown(right_ms) for right_ms in sorted(right))
-    return wrong(clause, f"next check {expected}", f"{_shown(delay_ms)}")
+    return wrong(clause, f"next check {expected}", f"next check {_shown(delay_ms)}")
 
 
 def judge_next_expiry(
@@ -78,7 +79,7 @@ def judge_next_expiry(
     if _is_about(told_ms, right_ms, slack_ms):
         return None
     expected, told = ("never" if at >= NEVER_MS else f"at {at} ms" for at in (right_ms, told_ms))
-    return wrong(clause, f"the next expiry: {expected}", told)
+    return wrong(clause, f"next expiry {expected}", f"next expiry {told}")
 
 
 def _is_about(told_ms: int, right_ms: int, slack_ms: int) -> bool:

@@ -213,8 +213,8 @@ class PoolHistoryJudge:
         if ledger.certain > self._total:
             return PoolClause.NO_MORE_THAN_TOTAL.broken(
                 f"at most {self._total} bytes are lent",
-                f"{ledger.certain} bytes are lent for certain",
-                f"{answer.buffer!r} of {value.size} bytes was lent though only "
+                f"at least {ledger.certain} bytes are lent",
+                f"{answer.buffer!r} of {value.size} bytes was lent, though at most "
                 f"{self._total - ledger.certain + value.size} bytes can have been left",
             )
         if not self._is_possible(value):
@@ -222,14 +222,15 @@ class PoolHistoryJudge:
             return PoolClause.KEEPS_TO_ITS_DOMAIN.broken(
                 "the allocation is refused",
                 f"{answer.buffer!r} was lent",
-                f"{value.max_time_to_block_ms} ms is no limit (standard 6.1)",
+                f"{answer.buffer!r} was lent to a call that may wait {value.max_time_to_block_ms} "
+                "ms, which is no valid limit (standard 6.1)",
             )
         if not self._came_after_close(call):
             return None
         return PoolClause.CLOSE_RELEASES.broken(
             "the allocation is refused",
             f"{answer.buffer!r} was lent",
-            "close had returned before the allocation began",
+            f"{answer.buffer!r} was lent to a call that began after close had returned",
         )
 
     def _wrongly_lent(self, call: int, value: Allocate, answer: Allocated) -> Violation | None:
@@ -238,7 +239,7 @@ class PoolHistoryJudge:
             return PoolClause.LENDS_WHAT_WAS_ASKED.broken(
                 f"a buffer of {value.size} bytes",
                 f"{answer.buffer!r} of {answer.size} bytes",
-                "the size of a buffer is the one that was asked for",
+                f"{answer.buffer!r} has {answer.size} bytes, but {value.size} were asked for",
             )
         self._tests(PoolClause.LENDS_ONCE)
         if not self._loans.excludes(call, answer.buffer):
@@ -246,7 +247,7 @@ class PoolHistoryJudge:
         return PoolClause.LENDS_ONCE.broken(
             f"a buffer that is not lent, so not {answer.buffer!r}",
             f"{answer.buffer!r} was lent again",
-            f"{answer.buffer!r} has not been given back",
+            f"{answer.buffer!r} was lent again before it was given back",
         )
 
     def _came_after_close(self, call: int) -> bool:
@@ -271,13 +272,18 @@ class PoolHistoryJudge:
             return _not_refused_at_once(value, op.error)
         clause = PoolClause.ENDS_FOR_A_REASON
         if op.error == CLOSED and not self._closes:
-            observed, reason = "refused because the pool is closed", "close has not been called"
+            observed = "refused because the pool is closed"
+            reason = f"an allocation of {request.size} bytes was refused as closed, but nobody had "
+            reason += "called close"
         elif op.error == INTERRUPTED and not self._interrupts[op.process]:
             observed = "the call ended as if its thread had been interrupted"
-            reason = f"{op.process!r} was not interrupted as often as that"
+            reason = f"a call of {op.process!r} ended as interrupted, but no interrupt of "
+            reason += f"{op.process!r} was left for it"
         elif op.error == ILLEGAL:
             clause = PoolClause.KEEPS_TO_ITS_DOMAIN
-            observed, reason = "refused as too much", f"the pool has {self._total} bytes in all"
+            observed = "refused as too much"
+            reason = f"an allocation of {request.size} bytes was refused as too much, but the pool "
+            reason += f"has {self._total} bytes"
         else:
             self._interrupts[op.process] -= op.error == INTERRUPTED
             return None
@@ -292,7 +298,8 @@ class PoolHistoryJudge:
             return PoolClause.NO_LOST_WAKE_UP.broken(
                 "0 bytes are lent",
                 "refused because memory is exhausted",
-                "0 bytes can always be had (standard 3.1)",
+                "an allocation of 0 bytes was refused as exhausted, but never needs to wait "
+                "(standard 3.1)",
             )
         if request.met_grant or request.certain + request.size > self._total:
             busy.excused = True
@@ -302,11 +309,12 @@ class PoolHistoryJudge:
             busy.excused = busy.excused or request.possible + request.size > self._total
         if not self._end_busy_period():
             return None
-        reason = "nobody else asked for any" if request.alone else "all who asked were refused"
+        others = "nobody else asked" if request.alone else "all others were refused as well"
         return PoolClause.NO_LOST_WAKE_UP.broken(
             f"{request.size} bytes are lent",
             "refused because memory is exhausted",
-            f"at most {request.possible} of {self._total} bytes can have been lent, and {reason}",
+            f"an allocation of {request.size} bytes was refused as exhausted, but at most "
+            f"{request.possible} of {self._total} bytes can have been lent, and {others}",
         )
 
     def _gave_up_early(self, request: Request, op: HistoryOp[object]) -> Violation | None:
@@ -318,9 +326,10 @@ class PoolHistoryJudge:
         if clock.high >= request.patient_until_ms:
             return None
         return PoolClause.WAIT_IS_BOUNDED.broken(
-            f"{request.size} bytes are waited for as long as that is allowed",
+            f"the allocation of {request.size} bytes waits until its limit",
             f"refused {request.patient_until_ms - clock.high} ms earlier, or more",
-            "a time-out lasts at least its limit (standard 3.3, 7)",
+            f"an allocation of {request.size} bytes gave up at least "
+            f"{request.patient_until_ms - clock.high} ms before its limit (standard 3.3, 7)",
         )
 
     def _forget_look(self, call: int) -> None:
@@ -334,8 +343,9 @@ class PoolHistoryJudge:
             return None
         return PoolClause.MEMORY_IS_CONSERVED.broken(
             f"{least} to {most} bytes are available",
-            f"{size} bytes",
-            "what is available and what is lent add up to the total",
+            f"{size} bytes are available",
+            f"available_memory() returned {size}; with what is lent that is not the total of "
+            f"{self._total} bytes",
         )
 
 
@@ -343,7 +353,7 @@ def _untold() -> Violation:
     return PoolClause.CLOSE_RELEASES.broken(
         "the allocation is refused since the pool is closed",
         "refused because memory is exhausted",
-        "close had returned before the allocation began",
+        "an allocation began after close had returned, and was told that memory is exhausted",
     )
 
 
@@ -354,6 +364,6 @@ def _not_refused_at_once(value: Allocate, error: object) -> Violation | None:
     return PoolClause.KEEPS_TO_ITS_DOMAIN.broken(
         f"refused as {ILLEGAL}",
         f"refused as {error}",
-        f"{value.size} bytes within {value.max_time_to_block_ms} ms can never be had, which comes "
-        "before anything else (standard 3.1)",
+        f"an allocation of {value.size} bytes within {value.max_time_to_block_ms} ms can never be "
+        f"served, but was refused as {error} (standard 3.1)",
     )

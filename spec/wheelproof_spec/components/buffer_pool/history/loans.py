@@ -185,7 +185,8 @@ class Loans:
             return PoolClause.TAKES_BACK_WHAT_IT_LENT.broken(
                 f"{value.buffer!r} is given back with {loan.size} bytes",
                 f"{value.size} bytes were taken back",
-                "the ledger no longer adds up to the total",
+                f"{value.buffer!r} was lent with {loan.size} bytes, but the pool took back "
+                f"{value.size}",
             )
         return None
 
@@ -206,7 +207,8 @@ class Loans:
         return PoolClause.TAKES_BACK_WHAT_IT_LENT.broken(
             f"{value.buffer!r} is taken back",
             "its return was refused",
-            f"{value.buffer!r} is lent, and no other call has given it back",
+            f"the return of {value.buffer!r} was refused, but it is lent, and no other call has "
+            "given it back",
         )
 
     def _take_back_strange(self, value: Deallocate) -> Violation | None:
@@ -220,5 +222,7 @@ class Loans:
 
 def _not_lent(buffer: str, why: str) -> Violation:
     return PoolClause.TAKES_BACK_ONLY_LOANS.broken(
-        f"the return of {buffer!r} is refused", f"{buffer!r} was taken back", f"{buffer!r} {why}"
+        f"the return of {buffer!r} is refused",
+        f"{buffer!r} was taken back",
+        f"the pool took back {buffer!r}, which {why}",
     )

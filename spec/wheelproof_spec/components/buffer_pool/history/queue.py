@@ -142,8 +142,8 @@ class WaitingQueue:
         if count > look.most:
             return PoolClause.WAITERS_ARE_LIVE.broken(
                 f"at most {look.most} threads wait",
-                f"{count} threads",
-                "the queue has threads that wait for nothing any more",
+                f"{count} threads wait",
+                f"queued() returned {count}, but at most {look.most} threads can have been waiting",
             )
         if count == look.askers:
             for asker in self._askers.values():
@@ -157,6 +157,7 @@ class WaitingQueue:
 
 def _overtaken(size: int, what: str) -> Violation:
     return PoolClause.LONGEST_WAITING_FIRST.broken(
-        f"{size} bytes are lent before others who asked later get any",
-        f"somebody who asked later was served, and {what}",
+        f"the request for {size} bytes is served before later ones",
+        f"a later request was served, and {what}",
+        f"a later request overtook one for {size} bytes: it was served, and {what} (standard 3.3)",
     )

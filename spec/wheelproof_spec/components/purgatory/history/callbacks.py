@@ -64,8 +64,9 @@ class Callbacks:
         self._tests(PurgatoryClause.ATTEMPTS_EXCLUDE)
         return PurgatoryClause.ATTEMPTS_EXCLUDE.broken(
             f"no try_complete of {operation.name!r} begins after its completion",
-            "one begins",
-            "it is claimed that tries and the completion exclude each other (standard 2.7)",
+            f"try_complete of {operation.name!r} begins",
+            f"try_complete of {operation.name!r} began after its completion, but tries are claimed "
+            "to exclude it (standard 2.7)",
         )
 
     def end(self, process: str, name: str) -> Violation | None:
@@ -91,7 +92,8 @@ class Callbacks:
         return PurgatoryClause.ATTEMPTS_EXCLUDE.broken(
             f"try_complete and on_complete of {ended.operation.name!r} run one after the other",
             "two of them run at once in different threads",
-            "it is claimed that they exclude each other (KAFKA-19312)",
+            f"two callbacks of {ended.operation.name!r} ran at once in different threads, but are "
+            "claimed to exclude each other (KAFKA-19312)",
         )
 
     def returned(self, process: str, call: int) -> None:
@@ -128,13 +130,14 @@ def _too_late(ended: _Running) -> Violation | None:
     if ended.expired:
         return PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION.broken(
             f"on_expiration of {name!r} begins after on_complete has ended",
-            "it began before, in the same thread",
-            "who expires is completed, and then on_expiration runs (standard 2.2)",
+            f"on_expiration of {name!r} began before, in the same thread",
+            f"on_expiration of {name!r} began before its on_complete had ended (standard 2.2)",
         )
     if ended.returned:
         return PurgatoryClause.COMPLETES_AT_MOST_ONCE.broken(
             f"on_complete of {name!r} has run when the call returns that completes it",
-            "it ends after that",
-            "whoever completes an operation runs on_complete before it returns (standard 2.1)",
+            f"on_complete of {name!r} ended after that",
+            f"the call that completed {name!r} returned before its on_complete had ended "
+            "(standard 2.1)",
         )
     return None

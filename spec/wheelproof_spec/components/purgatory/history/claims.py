@@ -69,13 +69,15 @@ class Claims:
             return PurgatoryClause.ANSWERS_TRULY.broken(
                 f"the call that hands {name!r} in completes it",
                 f"{asked.f!r} completes it",
-                f"its predicate was true before, so {name!r} is not watched (standard 2.4)",
+                f"{asked.f} completed {name!r}, whose predicate was true before it was handed in: "
+                "then the call that hands it in completes it (standard 2.4)",
             )
         if operation.denied is not None and operation.denied < asked.index:
             return PurgatoryClause.ANSWERS_TRULY.broken(
                 f"force_complete of {name!r} completes it",
-                f"it was told that {name!r} is done, and a later {asked.f!r} completes it",
-                "that call began after force_complete had returned (standard 2.1)",
+                f"{asked.f!r} completes {name!r} later",
+                f"force_complete({name!r}) returned false at event {operation.denied}, as if done, "
+                f"but {asked.f}, event {asked.index}, completed it (standard 2.1)",
             )
         if not isinstance(asked.value, CheckAndComplete) or operation.asked is None:
             return None
@@ -87,6 +89,7 @@ class Claims:
         return PurgatoryClause.TRIES_IN_WATCH_ORDER.broken(
             f"check_and_complete of {key!r} completes {name!r} before those watched after it",
             f"{name!r} is completed after one of those",
+            f"check_and_complete({key!r}) completed {name!r} after one that was watched later",
         )
 
     def expired(self, operation: Operation) -> Violation | None:
@@ -100,7 +103,10 @@ class Claims:
             operation.completed_in = operation.completed_by = None
         if operation.completed_in is not None:
             return PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION.broken(
-                f"on_expiration of {operation.name!r} does not run", "a call has completed it"
+                f"on_expiration of {operation.name!r} does not run",
+                f"on_expiration of {operation.name!r} runs",
+                f"{operation.name!r} expired, but a call, event {operation.completed_in}, had "
+                "completed it (standard 2.2)",
             )
         return _claimed_twice(operation) if operation.claimed else None
 
@@ -115,8 +121,8 @@ class Claims:
                 return None
             return PurgatoryClause.ANSWERS_TRULY.broken(
                 f"{asked.f} of {name!r} answers true",
-                "it answers false",
-                "its on_complete has run in this call",
+                f"{asked.f} answers false",
+                f"{asked.f}({name!r}) returned false, but its on_complete ran in this call",
             )
         self._answered += 1
         if operation.claimed or operation.expired:
@@ -129,8 +135,8 @@ class Claims:
             return None
         return PurgatoryClause.ANSWERS_TRULY.broken(
             f"{asked.f} of {name!r} answers false",
-            "it answers true",
-            "its on_complete has not run during the call",
+            f"{asked.f} answers true",
+            f"{asked.f}({name!r}) returned true, but this call did not run its on_complete",
         )
 
     def counted(self, asked: HistoryOp[object], key: str, count: int | None) -> Violation | None:
@@ -147,8 +153,9 @@ class Claims:
         expected = str(most) if call.mine == most else f"{call.mine} to {most}"
         return PurgatoryClause.COUNTS_COMPLETED.broken(
             f"check_and_complete of {key!r} answers {expected}",
-            f"it answers {count}",
-            "so many operations were completed in this call (standard 2.6)",
+            f"check_and_complete answers {count}",
+            f"check_and_complete({key!r}) returned {count}, but it completed {expected} operations "
+            "(standard 2.6)",
         )
 
     def totals(self) -> Violation | None:
@@ -163,7 +170,8 @@ class Claims:
         return PurgatoryClause.COUNTS_COMPLETED.broken(
             f"the {self._completed} completions are answered for, each by one call or expiry",
             f"the calls and expiries answer for {self._answered}",
-            "whoever completes an operation is told so (standard 2.1, 2.4, 2.6)",
+            f"{self._completed} operations completed, but the answers of calls and the expiries "
+            f"add up to {self._answered} (standard 2.1, 2.4, 2.6)",
         )
 
     def _free_since(self, index: int, key: str) -> int:
@@ -180,8 +188,9 @@ class Claims:
 def _claimed_twice(operation: Operation) -> Violation:
     return PurgatoryClause.ANSWERS_TRULY.broken(
         f"one call claims to have completed {operation.name!r}, or it expires",
-        "a second one does",
-        "force_complete lets one caller through (standard 2.1)",
+        f"{operation.name!r} is completed twice",
+        f"two callers were told that they completed {operation.name!r}, or one was and it expired "
+        "(standard 2.1)",
     )
 
 

@@ -84,22 +84,26 @@ class Fates:
         name = operation.name
         self._tests(clause)
         if operation.completed is None or operation.expired:
-            observed = "it runs again" if operation.expired else "on_complete has not run"
+            observed = f"on_expiration of {name!r} ran "
+            observed += "again" if operation.expired else "without on_complete"
             expected = f"on_expiration of {name!r} runs once, after on_complete"
-            return clause.broken(expected, observed)
+            return clause.broken(expected, observed, f"{observed} (standard 2.2)")
         operation.expired = True
         self._begun.pop(operation, None)
         least, high = self._least_due(operation), operation.completed_high
         self._tests(PurgatoryClause.EXPIRES_IN_TIME, int(self._clock.judges_times))
         if least > high:
             return PurgatoryClause.EXPIRES_IN_TIME.broken(
-                f"{name!r} expires at {least} ms or later", f"it expired at {high} ms at most"
+                f"{name!r} expires at {least} ms or later",
+                f"{name!r} expired at {high} ms at most",
+                f"{name!r} expired at {high} ms or before, {least - high} ms before it was due",
             )
         if operation.waited_for:
             return PurgatoryClause.EXPIRES_IN_TIME.broken(
                 f"on_expiration of {name!r} has run when 'await_submitted' returns",
-                "it begins afterwards",
-                "an advance had submitted its time-out before that call began",
+                f"on_expiration of {name!r} begins afterwards",
+                f"an advance had submitted the time-out of {name!r}; await_submitted returned "
+                "before its on_expiration ran",
             )
         return self._judge_order(operation, process)
 
@@ -114,15 +118,17 @@ class Fates:
                 return None
             return PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION.broken(
                 f"on_expiration of {name!r} runs after on_complete",
-                "it never did",
-                "only its time-out can have completed it, and all is quiet (standard 2.2)",
+                f"on_expiration of {name!r} never ran",
+                f"{name!r} completed at event {operation.completed}, as only its time-out can have "
+                "done, but its on_expiration never ran (standard 2.2)",
             )
         over = operation.refused or (operation.may_be_cancelled and not self._waits_on)
         if operation.denied is not None and not over:
             return PurgatoryClause.COMPLETES_AT_MOST_ONCE.broken(
                 f"on_complete of {name!r} has run",
-                "it never did",
-                "force_complete answered that it is done already, and all is quiet",
+                f"on_complete of {name!r} never ran",
+                f"force_complete({name!r}) returned false at event {operation.denied}, as if done, "
+                "but its on_complete never ran",
             )
         if operation.may_be_over:
             return None
@@ -140,9 +146,9 @@ class Fates:
             return None
         return PurgatoryClause.EXPIRES_IN_TIME.broken(
             f"{operation.name!r}, due at {operation.most} ms, expires before {last.name!r}",
-            "it expires after it, in the same thread",
-            f"{last.name!r} is due at {last.least} ms, and was not due when {operation.name!r} was "
-            "handed in (standard 1.9)",
+            f"{operation.name!r} expires after {last.name!r}, in the same thread",
+            f"{operation.name!r}, due at {operation.most} ms, expired after {last.name!r}, due at "
+            f"{last.least} ms, though it was handed in before that (standard 1.9)",
         )
 
     def _judge_reason(self, operation: Operation) -> Violation | None:
@@ -152,9 +158,9 @@ class Fates:
         if by_force or (operation.forced and not tested):
             return None
         if operation.refused:
-            return _for_no_reason(operation, "it was refused when it was handed in")
+            return _for_no_reason(operation, "was refused when it was handed in")
         if operation.asked is None:
-            return _for_no_reason(operation, "it was not even handed in")
+            return _for_no_reason(operation, "was never handed in")
         if operation.may_be_true or not self._predicates:
             return None
         operation.must_expire = True
@@ -162,9 +168,11 @@ class Fates:
         # A time-out that is due at once may run inside the call that hands the operation in.
         expires = operation.completed_by is TryCompleteElseWatch and least <= self._clock.high
         if tested and not expires:
-            why = "a call completes it that tests its predicate, which nobody has made true"
+            why = "was completed by a call that tests its predicate, which nobody had made true"
         elif least > self._clock.high:
-            why = f"none of that had begun, and its time is not out before {least} ms"
+            why = (
+                f"had neither a true predicate nor a caller who forced it, and is due at {least} ms"
+            )
         else:
             return None
         return _for_no_reason(operation, why)
@@ -185,19 +193,20 @@ class Fates:
         self._tests(PurgatoryClause.EXPIRES_IN_TIME)
         if clock.low - operation.most <= lateness_ms:
             return None
-        what = f"at most {lateness_ms} ms of lateness are promised"
+        what = f"was still waiting at {clock.low} ms; {lateness_ms} ms of lateness are allowed"
         return _late(operation, clock.low, what)
 
     def _left_behind(self, operation: Operation, low_ms: int) -> Violation:
         self._tests(PurgatoryClause.EXPIRES_IN_TIME)
-        return _late(operation, low_ms, "an advance began after that and has ended")
+        what = f"an advance began at {low_ms} ms or later and returned without expiring it"
+        return _late(operation, low_ms, what)
 
 
 def _late(operation: Operation, now_ms: int, why: str) -> Violation:
     return PurgatoryClause.EXPIRES_IN_TIME.broken(
         f"{operation.name!r} expires at {operation.most} ms or soon after it",
-        f"at {now_ms} ms it had not",
-        why,
+        f"{operation.name!r} had not expired at {now_ms} ms",
+        f"{operation.name!r} was due at {operation.most} ms; {why}",
     )
 
 
@@ -205,6 +214,6 @@ def _for_no_reason(operation: Operation, why: str) -> Violation:
     return PurgatoryClause.COMPLETES_FOR_A_REASON.broken(
         f"{operation.name!r} is completed once its predicate is made true, it is forced, or its "
         "time is out",
-        "on_complete runs",
-        why,
+        f"on_complete of {operation.name!r} runs",
+        f"{operation.name!r} completed, but {why}",
     )

@@ -159,14 +159,17 @@ class Gauges:
             return None
         if not least <= count <= most:
             return gauge.clause.broken(
-                f"{asked.f} answers {least} to {most}", f"it answers {count}"
+                f"{asked.f} answers {least} to {most}",
+                f"{asked.f} answers {count}",
+                f"{asked.f}() returned {count}, but the calls so far leave {least} to {most}",
             )
         if since is None or since[0] <= count <= since[1]:
             return None
         return gauge.clause.broken(
             f"{asked.f} answers {max(since[0], 0)} to {since[1]}",
-            f"it answers {count}",
-            "the answer before it, and what may have come and gone since, leave no more",
+            f"{asked.f} answers {count}",
+            f"{asked.f}() returned {count}, but its answer before and the calls since leave "
+            f"{max(since[0], 0)} to {since[1]}",
         )
 
     def forget(self, call: int) -> None:

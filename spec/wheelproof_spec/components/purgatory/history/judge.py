@@ -312,8 +312,9 @@ class PurgatoryHistoryJudge:
         if operation.completed is not None:
             return PurgatoryClause.COMPLETES_AT_MOST_ONCE.broken(
                 f"on_complete of {operation.name!r} runs once",
-                "it runs again",
-                "force_complete lets one caller through (standard 2.1)",
+                f"on_complete of {operation.name!r} runs again",
+                f"on_complete of {operation.name!r} ran at event {operation.completed}, and again "
+                f"at event {op.index} (standard 2.1)",
             )
         operation.completed, operation.completed_high = op.index, self._clock.high
         self._triggers.ended(operation)

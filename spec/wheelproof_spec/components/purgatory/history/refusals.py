@@ -46,14 +46,17 @@ class Refusals:
             return None
         self._tests(_CLAUSE)
         if self._shut is not None and self._shut < asked.index:
-            why = "a shutdown had returned before the call began (standard 2.11)"
+            why = "the shutdown had returned before the call began (standard 2.11)"
         elif value.delay_ms < 0:
             why = "its time-out is negative (standard 6.1)"
         elif not value.keys:
             why = "it has no key (standard 6.7)"
         else:
             return None
-        return _CLAUSE.broken(f"{value.operation!r} is refused", "it is taken", why)
+        name = repr(value.operation)
+        return _CLAUSE.broken(
+            f"{name} is refused", f"{name} is accepted", f"{name} was accepted, though {why}"
+        )
 
     def refused(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         """Judge a refusal: as closed only after a shutdown, and then only what is handed in."""
@@ -63,9 +66,11 @@ class Refusals:
         goes_on = isinstance(asked.value, CheckAndComplete | ForceComplete | CancelForKey)
         if self.closing and not goes_on:
             return None
-        why = "it works after a shutdown, too" if goes_on else "no shutdown has begun"
+        why = "it has to work after a shutdown, too" if goes_on else "no shutdown had begun"
         return _CLAUSE.broken(
-            f"{asked.f!r} is not refused as closed", "it is refused as closed", f"{why} (2.11)"
+            f"{asked.f!r} is not refused as closed",
+            f"{asked.f!r} is refused as closed",
+            f"{asked.f!r} was refused as closed, but {why} (standard 2.11)",
         )
 
     def expired(self, operation: Operation) -> Violation | None:
@@ -77,7 +82,7 @@ class Refusals:
             return None
         return _CLAUSE.broken(
             f"{operation.name!r} does not expire any more",
-            "it expires",
-            f"the shutdown had returned before {operation.least} ms, when its time is out "
-            "(standard 2.11)",
+            f"{operation.name!r} expires",
+            f"{operation.name!r} expired, but the shutdown had returned before it was due at "
+            f"{operation.least} ms (standard 2.11)",
         )

@@ -93,6 +93,8 @@ class Tries:
                 f"check_and_complete of {trigger.key!r} tries {operation.name!r} before those "
                 "watched after it",
                 f"{operation.name!r} is tried after one of those",
+                f"check_and_complete({trigger.key!r}) tried {operation.name!r} after one that was "
+                "watched later (standard 2.6)",
             )
         return None
 
@@ -118,6 +120,7 @@ class Tries:
 def _again(trigger: _Trigger, operation: Operation) -> Violation:
     return PurgatoryClause.TRIES_IN_WATCH_ORDER.broken(
         f"check_and_complete of {trigger.key!r} tries {operation.name!r} once",
-        "it tries it again",
-        "no other trigger of its keys has met this one (standard 2.6)",
+        f"check_and_complete tries {operation.name!r} again",
+        f"check_and_complete({trigger.key!r}) tried {operation.name!r} twice, though no other "
+        "check of its keys had run beside it (standard 2.6)",
     )

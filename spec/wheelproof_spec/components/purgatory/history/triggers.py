@@ -47,16 +47,14 @@ class Triggers:
         for operation in self._ready.get(key, {}):
             since = operation.true_since
             if since is not None and since < began and key not in operation.off:
-                self._triggered(
-                    operation, f"a check of {key!r} began after its predicate was made true"
-                )
+                self._triggered(operation, f"check_and_complete({key!r}) began after that")
 
     def handed_in(self, operation: Operation, began: int) -> None:
         """Record that the call that handed an operation in ended."""
         if self._may_be_missed:
             return
         if operation.true_since is not None and operation.true_since < began:
-            self._triggered(operation, "its predicate was true before it was handed in")
+            self._triggered(operation, "it was handed in after that")
 
     def passed_over(self, operation: Operation, key: str) -> None:
         """Record that a cancel of an operation's key ended and did not return the operation."""
@@ -64,7 +62,9 @@ class Triggers:
             operation,
             PurgatoryClause.CANCELS_WHO_WAITS.broken(
                 f"{operation.name!r} is cancelled with {key!r}, or completed by then",
-                f"no call is under way any more, and {operation.name!r} still waits",
+                f"all calls are over, and {operation.name!r} is still waiting",
+                f"cancel_for_key({key!r}) did not return {operation.name!r}, which was waiting for "
+                "it and is waiting still (standard 2.9)",
             ),
         )
 
@@ -112,8 +112,9 @@ class Triggers:
             operation,
             PurgatoryClause.TRIGGER_COMPLETES.broken(
                 f"{name!r} is completed without waiting for its time-out",
-                f"no call is under way any more, and {name!r} still waits",
-                why,
+                f"all calls are over, and {name!r} is still waiting",
+                f"the predicate of {name!r} was made true by event {operation.true_since}, and "
+                f"{why}; {name!r} is still waiting, though all calls are over",
             ),
         )
 
@@ -204,8 +205,9 @@ class Cancels:
             return None
         return PurgatoryClause.CANCELS_WHO_WAITS.broken(
             f"{operation.name!r} is not completed",
-            "on_complete runs",
-            "cancel_for_key has returned it, and it is claimed that this gives it up",
+            f"on_complete of {operation.name!r} runs",
+            f"{operation.name!r} completed, but cancel_for_key had returned it, which is claimed "
+            "to give it up",
         )
 
     def expired(self, operation: Operation) -> Violation | None:
@@ -214,8 +216,9 @@ class Cancels:
             return None
         return PurgatoryClause.CANCELS_WHO_WAITS.broken(
             f"{operation.name!r} does not expire",
-            "it expires",
-            "cancel_for_key has cancelled its time-out before it was due",
+            f"{operation.name!r} expires",
+            f"{operation.name!r} expired, but cancel_for_key had cancelled its time-out before it "
+            "was due",
         )
 
     def _meet(self, cancel: _Open, operation: Operation) -> None:
@@ -230,13 +233,13 @@ class Cancels:
     ) -> Violation | None:
         left = next((operation.name for operation in sure if operation.name not in names), None)
         if left is not None:
-            return _wrong(cancel.key, f"{left!r}, too", f"without {left!r}")
+            return _wrong(cancel.key, f"a list with {left!r}", f"a list without {left!r}")
         for name in names:
             operation = cancel.listed.get(name)
             if operation is None:
-                return _wrong(cancel.key, "who waits for it", f"{name!r}")
+                return _wrong(cancel.key, "only operations that wait", f"{name!r}")
             if self._gives_up and operation.cancelled:
-                return _wrong(cancel.key, f"not {name!r} again", f"{name!r}")
+                return _wrong(cancel.key, f"{name!r} once", f"{name!r} again")
             operation.cancelled = True
             if self._gives_up:
                 operation.given_up = index
@@ -261,7 +264,7 @@ def _wrong(key: str, expected: str, observed: str) -> Violation:
     return PurgatoryClause.CANCELS_WHO_WAITS.broken(
         expected,
         observed,
-        f"cancel_for_key returns the operations that wait for {key!r} (standard 2.9)",
+        f"cancel_for_key({key!r}) returned {observed}; right is: {expected} (standard 2.9)",
     )
 
 

@@ -128,7 +128,10 @@ class Fetches:
         if seen.end <= end and (end > partition.log.end or partition.places.is_boundary(end)):
             return None
         return wrong_answer(
-            label, f"{seen.end} records at least, whole appends", f"{end}", "they were there before"
+            label,
+            f"at least {seen.end} records, whole appends",
+            f"{end} records",
+            f"{label} shows {end} records, but {seen.end} were there before it began",
         )
 
     def catch_up(self, name: PartitionName) -> Violation | None:
@@ -189,17 +192,17 @@ class Fetches:
             or batch.base not in (None, offset - number)
             or batch.epoch not in (None, record.leader_epoch)
         ):
-            known = "nobody appended it there" if batch is None else f"{batch} are not there"
-            return wrong_answer(
-                reader, f"what is at offset {offset} of {name!r}", str(record), known
-            )
+            known = "nobody appended it" if batch is None else f"{batch} are elsewhere"
+            why = f"{reader} shows {record} at offset {offset} of {name!r}, but {known}"
+            return wrong_answer(reader, f"what is at offset {offset} of {name!r}", str(record), why)
         if not batch.placed:
             batch.base, batch.epoch = offset - number, record.leader_epoch
             return partition.place(batch)
         if partition.places.stands(batch, offset) or not partition.is_calm_since(since):
             return None
         expected = f"what is at offset {offset} of {name!r}"
-        return wrong_answer(reader, expected, str(record), "it was cut off before")
+        why = f"{reader} shows {record} at offset {offset} of {name!r}, where it was cut off before"
+        return wrong_answer(reader, expected, str(record), why)
 
     def _judge_part(self, part: Part) -> Iterator[Violation | None]:
         request = part.reading.fetch
@@ -237,6 +240,6 @@ class Fetches:
         return ReplicationClause.NOT_ANSWERED_BEFORE.broken(
             f"{request.name}: no answer yet",
             f"{request.name}: answered at {self._broker.clock.high} ms at the latest",
-            f"it waits for {request.call.min_bytes} bytes, {available} can have been there, "
-            f"and it may wait until {request.expires_low} ms",
+            f"{request.name} was answered with {available} bytes at most, but waits for "
+            f"{request.call.min_bytes} until {request.expires_low} ms",
         )

@@ -91,9 +91,8 @@ class Gauges:
         return clause.broken(
             f"{asked.f}: {least} to {most}",
             f"{asked.f}: {answer.count}",
-            "so many requests wait, and nothing else was under way"
-            if quiet
-            else "so many requests can have waited since nothing else was under way",
+            f"{asked.f}() returned {answer.count}, but the requests that "
+            f"{'wait' if quiet else 'can have waited'} make it {least} to {most}",
         )
 
 

@@ -262,11 +262,11 @@ class ReplicationHistoryJudge:
         self._tests(ReplicationClause.ANSWERED_AT_MOST_ONCE)
         if request is None:
             return _answered_wrongly(
-                ReplicationClause.NOT_ANSWERED_BEFORE, response, "nobody made it"
+                ReplicationClause.NOT_ANSWERED_BEFORE, response, "nobody had made it"
             )
         if request not in self._broker.waiting:
             clause = ReplicationClause.ANSWERED_AT_MOST_ONCE
-            return _answered_wrongly(clause, response, "it was answered before")
+            return _answered_wrongly(clause, response, "it had been answered before")
         self._broker.is_over(request)
         request.ended = index if request.ended is None else request.ended
         left = bool(self._advances) or self._advanced > request.invoked
@@ -275,7 +275,8 @@ class ReplicationHistoryJudge:
             return ReplicationClause.ANSWERED_WHEN_IT_CAN_BE.broken(
                 f"{request.name} is answered within {self._broker.config.lateness_ms} ms",
                 f"{request.name}: answered at {self._clock.low} ms or later",
-                f"its time was over at {request.expires_high} ms at the latest",
+                f"{request.name} was answered at {self._clock.low} ms or later, but its time was "
+                f"over by {request.expires_high} ms",
             )
         self._tests(ReplicationClause.ANSWER_IS_RIGHT)
         named = [answer.partition for answer in response.partitions]
@@ -296,8 +297,8 @@ class ReplicationHistoryJudge:
             yield wrong_answer(
                 request.name,
                 f"an answer for each of {expected}",
-                f"{named}",
-                "it was asked for these",
+                f"answers for {named}",
+                f"{request.name} asked for {expected}, but was answered for {named}",
             )
         elif isinstance(request, Fetch) and isinstance(response, FetchResponse):
             yield from self._fetches.answer(request, response)
@@ -346,7 +347,7 @@ class ReplicationHistoryJudge:
         return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
             f"{call.request} is refused",
             f"{call.request} was carried out",
-            "the broker was closed before",
+            f"{call.request} was carried out, though the broker had been closed before",
         )
 
 
@@ -354,9 +355,11 @@ def _carried_out(what: str) -> Violation:
     return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
         f"{what} is carried out",
         f"{what} was refused as outside the domain",
-        "it lies within the domain",
+        f"{what} was refused as outside the domain, but is within it",
     )
 
 
 def _answered_wrongly(clause: ReplicationClause, response: Response, reason: str) -> Violation:
-    return clause.broken(f"{response.request}: no answer", f"{response.request}: an answer", reason)
+    name = response.request
+    why = f"{name} was answered, but {reason}"
+    return clause.broken(f"{name}: no answer", f"{name}: an answer", why)

@@ -114,7 +114,7 @@ class PartitionHistory:
             self.reigns.pop()
         if self._problem(call, self.seen.end) is not None:
             return None
-        return _outside(call, "it is carried out", "it was refused", "it lies within the domain")
+        return _outside(call, "carried out", "refused", "though it is within the domain")
 
     def control_ends(
         self, call: Control, invoked: int, index: int, now_ms: int
@@ -125,7 +125,7 @@ class PartitionHistory:
             return None
         problem = self._problem(call, self.places.end_high)
         if problem is not None:
-            return _outside(call, "it is refused", "it was carried out", problem)
+            return _outside(call, "refused", "carried out", f"though {problem}")
         match call:
             case BecomeLeader(leader_epoch=epoch):
                 self._end_reign(self.reigns[:-1], index)
@@ -394,5 +394,5 @@ class PartitionHistory:
 def _outside(call: Control, expected: str, observed: str, reason: str) -> Violation:
     name = f"{call.name_on_the_wire()} of {call.partition!r}"
     return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
-        f"{name}: {expected}", f"{name}: {observed}", reason
+        f"{name} is {expected}", f"{name} was {observed}", f"{name} was {observed}, {reason}"
     )

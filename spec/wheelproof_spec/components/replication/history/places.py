@@ -177,7 +177,7 @@ class Places:
                 return wrong_place(
                     f"{batch} are where nothing else is",
                     f"{other} are there too",
-                    "an offset has one record",
+                    f"{batch} and {other} are at the same offset {offset}",
                 )
         self._ahead[batch.base] = batch
         self._ahead_records += len(batch.records)
@@ -202,8 +202,8 @@ class Places:
             if request.ended is not None and request.ended < self._latest_invoked:
                 return wrong_place(
                     f"{batch} come before what was asked for later",
-                    "something that was asked for after they were there stands before them",
-                    "offsets follow the order of the appends",
+                    "a later append is before them",
+                    f"{batch} come after an append that began when they were already in the log",
                 )
             self._latest_invoked = max(self._latest_invoked, request.invoked)
         return None

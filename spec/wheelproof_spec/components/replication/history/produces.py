@@ -122,7 +122,8 @@ class Produces:
         return ReplicationClause.NOT_ANSWERED_BEFORE.broken(
             f"{request.name}: no time-out before {request.expires_low} ms",
             f"{request.name}: timed out at {self._broker.clock.high} ms at the latest",
-            f"it may wait {request.timeout_ms} ms",
+            f"{request.name} timed out at {self._broker.clock.high} ms or before, but may wait "
+            f"{request.timeout_ms} ms, until {request.expires_low} ms",
         )
 
     def _judge_refusal(
@@ -134,9 +135,8 @@ class Produces:
     ) -> Violation | None:
         if batch.base is not None:
             observed = f"{answer.error}, nothing was appended"
-            return wrong_answer(
-                request.name, f"{batch} are in the log", observed, "they were read, or waited for"
-            )
+            why = f"{request.name} got {answer.error}, but {batch} were read, or waited for"
+            return wrong_answer(request.name, f"{batch} are in the log", observed, why)
         right = self._may_be_refused(request, batch, answer.error, partition)
         batch.refused = True
         if right:
@@ -145,7 +145,8 @@ class Produces:
             request.name,
             f"an answer that {answer.partition!r} can give",
             f"{answer.error} in {answer.partition!r}, nothing was appended",
-            "its leader and its replicas were as they are from the request to the answer",
+            f"{request.name} got {answer.error} from {answer.partition!r}, whose leader and "
+            "replicas give no reason for it",
         )
 
     def _may_be_refused(
@@ -184,12 +185,12 @@ class Produces:
                 request.name,
                 f"an answer that {answer.partition!r} can give",
                 f"{error} in {answer.partition!r}, appended at {base}",
-                "its leader and its replicas were as they are from the request to the answer",
+                f"{request.name} got {error} from {answer.partition!r} with the offset {base}, "
+                "which its leader and replicas do not allow",
             )
         if batch.base not in (None, base):
-            return wrong_answer(
-                request.name, str(batch), f"appended at {base}", "they were read there"
-            )
+            why = f"{request.name} was told the offset {base}, but {batch} were read elsewhere"
+            return wrong_answer(request.name, str(batch), f"appended at {base}", why)
         batch.base = base
         batch.acknowledged = request.awaits_replicas and error in _ACKNOWLEDGED
         violation = partition.place(batch)
@@ -231,6 +232,6 @@ class Produces:
         return ReplicationClause.ANSWERED_WHEN_IT_CAN_BE.broken(
             f"{request.name}: acknowledged in time",
             f"{request.name}: timed out",
-            f"{batch} were below the high watermark before, and all calls that could say "
-            "so were over",
+            f"{request.name} timed out, but {batch} were below the high watermark before, and all "
+            "calls that could say so were over",
         )

@@ -52,7 +52,8 @@ class Part:
         return self._wrong(
             f"{expected.value}, or out of range if so",
             answer.error.value,
-            f"the log ends at {partition.places.end_high} at most",
+            f"answered {answer.error.value}, but {expected.value} is right, or out of range: the "
+            f"log ends at {partition.places.end_high} or before",
         )
 
     def high_watermark_is_wrong(self, partition: PartitionHistory) -> Violation | None:
@@ -66,7 +67,7 @@ class Part:
         return self._wrong(
             f"a high watermark of {least} to {most}",
             f"{told}",
-            "it is where every in-sync replica has the log, and never falls",
+            f"the high watermark is {told}, but all in-sync replicas have {least} to {most}",
         )
 
     def needs(self) -> int:
@@ -93,7 +94,8 @@ class Part:
         return self._wrong(
             "the records of one segment that fit, up to where it may read",
             f"{[record.value for record in self.answer.records]} from {offset} on",
-            f"the log has {[record.value for record in found]} there",
+            f"the records are {[record.value for record in self.answer.records]}, but the log has "
+            f"{[record.value for record in found]} there",
         )
 
     def is_open(self, partition: PartitionHistory) -> bool:
@@ -170,7 +172,7 @@ class Part:
     def _wrong(self, expected: str, observed: str, reason: str) -> Violation:
         where = f"{self.reading.fetch.name} in {self.asked.partition!r}"
         return ReplicationClause.ANSWER_IS_RIGHT.broken(
-            f"{where}: {expected}", f"{where}: {observed}", reason
+            f"{where}: {expected}", f"{where}: {observed}", f"{where}: {reason}"
         )
 
 

@@ -154,7 +154,7 @@ class Waiting:
         for request in self._broker.waiting:
             self._broker.tally.tests(ReplicationClause.ANSWERED_WHEN_IT_CAN_BE)
             if request.expires_high <= by_ms:
-                reason = f"its time was over at {request.expires_high} ms at the latest"
+                reason = f"its time was over by {request.expires_high} ms"
                 return _not_answered(request, reason)
         return None
 
@@ -238,5 +238,7 @@ class Waiting:
 
 def _not_answered(request: Request, reason: str) -> Violation:
     return ReplicationClause.ANSWERED_WHEN_IT_CAN_BE.broken(
-        f"{request.name} has been answered", f"{request.name} waits", reason
+        f"{request.name} has been answered",
+        f"{request.name} waits",
+        f"{request.name} is still waiting, but {reason}",
     )

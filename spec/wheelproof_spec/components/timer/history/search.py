@@ -86,7 +86,7 @@ class TimerModel(Interleaved[HeapTimer, TimerOperation, int | None]):
         seen = None if isinstance(result, Unknown) else result
         match operation:
             case Cancel(task=task):
-                broken = spec.judge_cancel(spec.cancel(task), seen)
+                broken = spec.judge_cancel(task, spec.cancel(task), seen)
             case Size():
                 broken = spec.judge_size(spec.sizes(), seen)
             case Run(task=task):
@@ -153,7 +153,7 @@ class _RecordedTimer(Interleaved[HeapTimer, _Operation, _Answer]):
                 spec.move_clock(to_ms)
             case Cancel(task=task):
                 seen = None if isinstance(result, Unknown) else result
-                broken = spec.judge_cancel(spec.cancel(task), seen)
+                broken = spec.judge_cancel(task, spec.cancel(task), seen)
             case Size():
                 seen = None if isinstance(result, Unknown) else result
                 broken = spec.judge_size(spec.sizes(), seen)

@@ -7,21 +7,27 @@ from wheelproof_spec.components.timer.component import TimerClause
 def refused_while_open(f: str) -> Violation:
     """Return the violation by a call that an open timer refused as closed."""
     return TimerClause.REFUSES_ONLY_AFTER_CLOSE.broken(
-        f"{f} is served", "it was refused because the timer is closed", "close has not been called"
+        f"the timer serves {f}",
+        f"{f} was refused because the timer is closed",
+        f"{f} was refused because the timer is closed, but nobody had called close",
     )
 
 
 def taken_in_after_close(name: str) -> Violation:
     """Return the violation by an add that began after close and was accepted."""
     return TimerClause.REFUSES_AFTER_CLOSE.broken(
-        "the add is refused", f"{name!r} was taken in", "close had returned before the add began"
+        f"add({name!r}) is refused",
+        f"add({name!r}) was accepted",
+        f"add({name!r}) began after close had returned, and was accepted",
     )
 
 
 def advanced_after_close() -> Violation:
     """Return the violation by an advance that began after close and was accepted."""
     return TimerClause.REFUSES_AFTER_CLOSE.broken(
-        "the advance is refused", "it returned", "close had returned before the advance began"
+        "the advance is refused",
+        "the advance was carried out",
+        "an advance began after close had returned, and was carried out",
     )
 
 
@@ -30,18 +36,19 @@ def ran_after_close(name: str) -> Violation:
     return TimerClause.REFUSES_AFTER_CLOSE.broken(
         f"{name!r} never runs",
         f"{name!r} ran",
-        "it was not due when close had returned, and what waits then must not run",
+        f"{name!r} ran after close, though it was not yet due when close returned",
     )
 
 
 def cancel_lied(name: str, *, answer: bool) -> Violation:
     """Return the violation by a cancel that gave the wrong answer."""
+    told = f"cancel({name!r}) returned {str(answer).lower()}"
     return TimerClause.CANCEL_TELLS_THE_TRUTH.broken(
-        f"cancel of {name!r} answers {str(not answer).lower()}",
-        f"it answered {str(answer).lower()}",
-        "nothing was there to cancel"
+        f"cancel({name!r}) returns {str(not answer).lower()}",
+        told,
+        f"{told}, but no task {name!r} was waiting"
         if answer
-        else "the task was waiting, and cannot have been submitted",
+        else f"{told}, but {name!r} was waiting, and no advance can have submitted it",
     )
 
 
@@ -49,8 +56,8 @@ def ran_before(name: str, due_ms: int, now_ms: int) -> Violation:
     """Return the violation by a task that ran before its only possible due time."""
     return TimerClause.NEVER_BEFORE_DUE.broken(
         f"{name!r} runs at {due_ms} ms or later",
-        f"it ran when the clock showed {now_ms} ms at most",
-        f"{name!r} ran {due_ms - now_ms} ms before it was due",
+        f"{name!r} ran when the clock showed {now_ms} ms at most",
+        f"{name!r} ran {due_ms - now_ms} ms before it was due at {due_ms} ms",
     )
 
 
@@ -59,7 +66,8 @@ def out_of_order(first: str, first_ms: int, second: str, second_ms: int) -> Viol
     return TimerClause.RUNS_IN_ORDER.broken(
         f"{first!r}, due at {first_ms} ms, runs first",
         f"{second!r}, due at {second_ms} ms, ran first",
-        "both were waiting when the later one became due",
+        f"{second!r}, due at {second_ms} ms, ran before {first!r}, due at {first_ms} ms; both were "
+        f"waiting when {second!r} became due",
     )
 
 
@@ -67,8 +75,9 @@ def too_late(name: str, due_ms: int, now_ms: int, lateness_ms: int) -> Violation
     """Return the violation by a task that began to run later than the implementation promises."""
     return TimerClause.RUNS_WITHIN_ITS_LATENESS.broken(
         f"{name!r} begins to run by {due_ms + lateness_ms} ms",
-        f"it began at {now_ms} ms or later",
-        f"{name!r} was {now_ms - due_ms} ms late, of {lateness_ms} ms that are allowed",
+        f"{name!r} began at {now_ms} ms or later",
+        f"{name!r} was due at {due_ms} ms and began to run {now_ms - due_ms} ms late; "
+        f"{lateness_ms} ms are allowed",
     )
 
 
@@ -76,8 +85,9 @@ def overdue(name: str, due_ms: int, now_ms: int, lateness_ms: int) -> Violation:
     """Return the violation by a task that has not run in its promised time."""
     return TimerClause.RUNS_WITHIN_ITS_LATENESS.broken(
         f"{name!r} begins to run by {due_ms + lateness_ms} ms",
-        f"it has not run at {now_ms} ms, when all is quiet",
-        f"{name!r} is {now_ms - due_ms} ms late, of {lateness_ms} ms that are allowed",
+        f"{name!r} has not run at {now_ms} ms, when all calls are over",
+        f"{name!r} was due at {due_ms} ms and had not run {now_ms - due_ms} ms later; "
+        f"{lateness_ms} ms are allowed",
     )
 
 
@@ -86,28 +96,28 @@ def left_behind(name: str, due_ms: int, clock_ms: int) -> Violation:
     return TimerClause.NOTHING_LEFT_BEHIND.broken(
         f"{name!r}, due by {due_ms} ms, has run when the advance returns that "
         f"began at {clock_ms} ms",
-        "it has not run",
-        f"{name!r} is {clock_ms - due_ms} ms late, and its add had returned "
-        "before the advance began",
+        f"{name!r} has not run",
+        f"{name!r} was due by {due_ms} ms, and its add had returned; the advance that began at "
+        f"{clock_ms} ms returned without running it",
     )
 
 
 def never_ran(name: str, call: int, index: int) -> Violation:
     """Return the violation by a task that was submitted for certain and never ran."""
     return TimerClause.NOTHING_LEFT_BEHIND.broken(
-        f"{name!r} has run when all is quiet",
-        "it never ran",
-        f"its last add, at index {call}, returned before an advance that began when"
-        f" it was due, and no cancel succeeded; the history ends at index {index}",
+        f"{name!r} has run when all calls are over",
+        f"{name!r} never ran",
+        f"{name!r} was added by event {call}, was due when an advance began, was not cancelled, "
+        f"and had not run when the history ended with event {index}",
     )
 
 
 def wrong_size(least: int, most: int, size: int) -> Violation:
     """Return the violation by a size that no possible set of linked entries has."""
     return TimerClause.SIZE_COUNTS_WAITING.broken(
-        f"a size of {least} to {most}",
-        f"a size of {size}",
-        "it differs from the entries that can be linked",
+        f"size() returns {least} to {most}",
+        f"size() returned {size}",
+        f"size() returned {size}, but between {least} and {most} tasks can have been waiting",
     )
 
 
@@ -116,7 +126,7 @@ def ran_too_often(name: str) -> Violation:
     return TimerClause.RUNS_AT_MOST_ONCE.broken(
         f"{name!r} does not run",
         f"{name!r} ran",
-        f"{name!r} has run already, was cancelled, or was never added",
+        f"{name!r} ran, but had run already, was cancelled, or was never added",
     )
 
 
@@ -125,5 +135,5 @@ def ran_early(name: str) -> Violation:
     return TimerClause.NEVER_BEFORE_DUE.broken(
         f"{name!r} waits until it is due",
         f"{name!r} ran",
-        f"no reading of the clock during an add of {name!r} makes it due so soon",
+        f"{name!r} ran before it was due, whatever the clock showed during its add",
     )
