@@ -1,4 +1,4 @@
-"""Driven cases with a spoilt answer, to see which clause the judge of driven calls names."""
+"""Driven cases with a faulty answer, to see which clause the judge of driven calls names."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -14,7 +14,7 @@ from wheelproof_spec.base.strict_json import JsonObject, MalformedError
 Outcome = JsonObject | RefusedError
 """A driver's answer to a call, or its refusal."""
 
-_REFUSAL = RefusedError("IllegalArgument", "spoilt")
+_REFUSAL = RefusedError("IllegalArgument", "faulty")
 
 
 class Answers(Protocol):
@@ -45,22 +45,22 @@ class DrivenCase:
         """Return the violation in the answers of the reference."""
         return self._judged(judge, self._outcomes)
 
-    def spoilings(self, dice: Random) -> Iterator[Mapping[int, Outcome]]:
-        """Yield every way to spoil one answer, or two consecutive answers."""
+    def faults(self, dice: Random) -> Iterator[Mapping[int, Outcome]]:
+        """Yield every fault of one answer, or two consecutive answers."""
         words = self._words()
         for place, outcome in enumerate(self._outcomes):
-            for other in _spoilt(outcome, words, dice):
+            for other in _faulty(outcome, words, dice):
                 yield {place: other}
         for place, (one, other) in enumerate(pairwise(self._outcomes)):
             if not isinstance(one, RefusedError) and not isinstance(other, RefusedError):
                 for pair in (_moved(other, one)[::-1], _moved(one, other)):
                     yield dict(enumerate(pair, start=place))
 
-    def spoilt(
-        self, judge: CaseJudge[Request, object], spoiling: Mapping[int, Outcome]
+    def violation(
+        self, judge: CaseJudge[Request, object], fault: Mapping[int, Outcome]
     ) -> Violation | None:
         """Return the violation in the case with some answers replaced; `judge` is a new judge."""
-        outcomes = (spoiling.get(place, outcome) for place, outcome in enumerate(self._outcomes))
+        outcomes = (fault.get(place, outcome) for place, outcome in enumerate(self._outcomes))
         return self._judged(judge, outcomes)
 
     def _judged(
@@ -118,7 +118,7 @@ def _moved(source: JsonObject, target: JsonObject) -> tuple[JsonObject, JsonObje
     return left, more
 
 
-def _spoilt(outcome: Outcome, words: Sequence[str], dice: Random) -> Iterator[Outcome]:
+def _faulty(outcome: Outcome, words: Sequence[str], dice: Random) -> Iterator[Outcome]:
     if isinstance(outcome, RefusedError):
         yield {}
         return

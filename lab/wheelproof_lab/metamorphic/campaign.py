@@ -7,9 +7,9 @@ from random import Random
 
 from wheelproof_lab.metamorphic.recording import Recording, without
 from wheelproof_lab.metamorphic.relations import (
+    Fault,
     Metamorphic,
     Relation,
-    Spoiler,
     Variation,
     Vary,
     rules_of,
@@ -49,13 +49,13 @@ class Disagreement:
 class Counts:
     """The counts of a campaign: histories judged, by variation, and clauses broken and found.
 
-    `answers` counts the spoilt answers of driven cases, `named` the clauses that spoilt answers
+    `answers` counts the faulty answers of driven cases, `named` the clauses that faulty answers
     broke.
     """
 
     histories: int = 0
     variations: Counter[str] = field(default_factory=Counter[str])
-    spoilt: Counter[str] = field(default_factory=Counter[str])
+    injected: Counter[str] = field(default_factory=Counter[str])
     found: Counter[str] = field(default_factory=Counter[str])
     answers: int = 0
     named: Counter[str] = field(default_factory=Counter[str])
@@ -65,7 +65,7 @@ class Counts:
         """Add the counts of another part of the campaign."""
         self.histories += other.histories
         self.variations += other.variations
-        self.spoilt += other.spoilt
+        self.injected += other.injected
         self.found += other.found
         self.answers += other.answers
         self.named += other.named
@@ -84,7 +84,7 @@ class Campaign:
         self._variations = [
             one for one in general_variations(component) if one.name not in component.excused
         ]
-        self._spoilers = [one for one in component.spoilers if one.is_for(profile)]
+        self._faults = [one for one in component.faults if one.is_for(profile)]
 
     def run(self, recorded: Recording, seed: str) -> None:
         """Judge a history of the reference, and its variations; each draws from the seed."""
@@ -102,12 +102,12 @@ class Campaign:
         other, second = self._varied(before, first, Random(seed))
         for variation in self._variations:
             self._vary(other, second, variation, f"{seed} varied")
-        for spoiler in self._spoilers:
-            # A varied history may claim too little to be spoilt: then spoil the original.
-            spoilt = self._spoil(other, second, spoiler, seed)
-            spoilt = spoilt or self._spoil(before, first, spoiler, seed)
-            if spoilt is not None:
-                self._vary_spoilt(*spoilt, seed)
+        for fault in self._faults:
+            # A varied history may claim too little for the fault: then the original is given it.
+            faulty = self._inject(other, second, fault, seed)
+            faulty = faulty or self._inject(before, first, fault, seed)
+            if faulty is not None:
+                self._vary_faulty(*faulty, seed)
 
     def run_together(
         self,
@@ -115,7 +115,7 @@ class Campaign:
         judge_together: Callable[[Sequence[Recording]], Sequence[RunVerdict]],
         seed: str,
     ) -> None:
-        """Judge correct and spoilt histories as runs of one file whose lines are mixed."""
+        """Judge correct and faulty histories as runs of one file whose lines are mixed."""
         runs: list[Recording] = []
         for number, one in enumerate(recorded):
             declared = self._as_declared(one)
@@ -123,8 +123,8 @@ class Campaign:
                 continue
             runs.append(declared)
             dice = Random(f"{seed} {number} together")
-            spoilt = dice.choice(self._spoilers).spoil(runs[-1], dice)
-            runs += [] if spoilt is None else [spoilt]
+            faulty = dice.choice(self._faults).inject(runs[-1], dice)
+            runs += [] if faulty is None else [faulty]
         verdicts = judge_together(runs)
         for run, verdict in zip(runs, verdicts, strict=True):
             alone = self._judged(run, TOGETHER)
@@ -155,26 +155,26 @@ class Campaign:
         if not variation.relation.allows(first, second, None):
             self._disagree(variation.name, variation.relation, None, before, variation.vary, seed)
 
-    def _spoil(
-        self, before: Recording, first: RunVerdict, spoiler: Spoiler, seed: str
+    def _inject(
+        self, before: Recording, first: RunVerdict, fault: Fault, seed: str
     ) -> tuple[Recording, RunVerdict] | None:
-        clause = str(spoiler.clause)
-        after = spoiler.spoil(before, Random(f"{seed} {clause}"))
+        clause = str(fault.clause)
+        after = fault.inject(before, Random(f"{seed} {clause}"))
         if after is None:
             return None
         second = self._judged(after, clause)
-        self.counts.spoilt[clause] += 1
-        if Relation.SPOILT.allows(first, second, clause):
+        self.counts.injected[clause] += 1
+        if Relation.FAULT.allows(first, second, clause):
             self.counts.found[clause] += 1
         else:
-            self._disagree(clause, Relation.SPOILT, clause, before, spoiler.spoil, seed)
+            self._disagree(clause, Relation.FAULT, clause, before, fault.inject, seed)
         return after, second
 
-    def _vary_spoilt(self, spoilt: Recording, verdict: RunVerdict, seed: str) -> None:
-        """Check that a spoilt history keeps its verdict under all variations of relation SAME."""
+    def _vary_faulty(self, faulty: Recording, verdict: RunVerdict, seed: str) -> None:
+        """Check that a faulty history keeps its verdict under all variations of relation SAME."""
         for variation in self._variations:
             if variation.relation is Relation.SAME:
-                self._vary(spoilt, verdict, variation, seed)
+                self._vary(faulty, verdict, variation, seed)
 
     def _judged(self, recording: Recording, what: str) -> RunVerdict:
         self.counts.histories += 1
@@ -252,15 +252,15 @@ def smaller(recording: Recording, holds: Callable[[Recording], bool]) -> Recordi
     return recording
 
 
-def unspoilt(component: Metamorphic, recorded: Iterable[Clause]) -> set[Clause]:
-    """Return the clauses judged in histories that no spoiler breaks and no reason excuses."""
-    spoilt = {spoiler.clause for spoiler in component.spoilers}
-    return {*recorded} - spoilt - {*component.unspoilt}
+def without_fault(component: Metamorphic, recorded: Iterable[Clause]) -> set[Clause]:
+    """Return the clauses judged in histories that no fault breaks and no reason excuses."""
+    faulty = {fault.clause for fault in component.faults}
+    return {*recorded} - faulty - {*component.without_fault}
 
 
 def unbroken(component: Metamorphic, profile: str, counts: Counts) -> list[str]:
-    """Return the clauses that have a spoiler, and that a long campaign has broken in no history."""
+    """Return the clauses that have a fault, and that a long campaign has broken in no history."""
     if counts.histories < ENOUGH_HISTORIES:
         return []
-    spoilt = (str(one.clause) for one in component.spoilers if one.is_for(profile))
-    return [clause for clause in dict.fromkeys(spoilt) if not counts.spoilt[clause]]
+    faulty = (str(one.clause) for one in component.faults if one.is_for(profile))
+    return [clause for clause in dict.fromkeys(faulty) if not counts.injected[clause]]

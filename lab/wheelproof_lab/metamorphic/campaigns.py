@@ -7,15 +7,15 @@ from random import Random
 
 from wheelproof_lab.metamorphic.answers import DrivenCase
 from wheelproof_lab.metamorphic.campaign import Campaign, Counts
-from wheelproof_lab.metamorphic.recording import Recording
-from wheelproof_lab.metamorphic.relations import Metamorphic
-from wheelproof_lab.metamorphic.spoilers import (
+from wheelproof_lab.metamorphic.faults import (
     accumulator,
     buffer_pool,
     purgatory,
     replication,
     timer,
 )
+from wheelproof_lab.metamorphic.recording import Recording
+from wheelproof_lab.metamorphic.relations import Metamorphic
 from wheelproof_spec.app.recorded import history_checker, judge_lines
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.clause import Clause
@@ -39,7 +39,7 @@ CAMPAIGNS: Mapping[str, Metamorphic] = {
     "buffer_pool": buffer_pool.METAMORPHIC,
     "accumulator": accumulator.METAMORPHIC,
 }
-"""The spoilers and profiles that each component adds to a campaign."""
+"""The faults and profiles that each component adds to a campaign."""
 CASES_OF_A_PART = 5
 """The number of cases of the reference that a part of a campaign records."""
 _MOST_LINES = 60
@@ -81,7 +81,7 @@ def run_recorded(recording: Recording, profile: str, seed: int) -> Counts:
     No clause is broken in it: that needs the promises in the headers of the reference's histories.
     """
     component = CAMPAIGNS[recording.header.component]
-    varied = replace(component, spoilers=(), profiles={profile: _as_it_is})
+    varied = replace(component, faults=(), profiles={profile: _as_it_is})
     campaign = Campaign(varied, profile, judged)
     campaign.run(recording, f"{seed} {recording.header.history}")
     return campaign.counts
@@ -92,7 +92,7 @@ def _as_it_is(recording: Recording) -> Recording:
 
 
 def run_driven(part: Part, most: int) -> Counts:
-    """Spoil answers to the named cases, at most `most` of each; count the clauses named."""
+    """Inject faults into at most `most` answers of each named case; count the clauses named."""
     counts = Counts()
     suite, dice = registry.suites()[part.component], Random(part.seed)
     served = next(one for one in served_components() if one.name == part.component)
@@ -101,9 +101,9 @@ def run_driven(part: Part, most: int) -> Counts:
     # The reference follows one profile, and passes most cases in all profiles.
     right = [case for case in cases if not case.judged(suite.judge(part.profile, Tally()))]
     for case in right:
-        spoilings = list(case.spoilings(dice))
-        for spoiling in dice.sample(spoilings, min(most, len(spoilings))):
-            violation = case.spoilt(suite.judge(part.profile, Tally()), spoiling)
+        faults = list(case.faults(dice))
+        for fault in dice.sample(faults, min(most, len(faults))):
+            violation = case.violation(suite.judge(part.profile, Tally()), fault)
             counts.answers += 1
             if violation is not None:
                 counts.named[str(violation.rule)] += 1

@@ -24,7 +24,7 @@ class Relation(Enum):
     """A behaviour that the contract allows if it allows the first one."""
     WEAKER = "less knowledge makes no stronger verdict"
     """The same behaviour with less known: PASS and INCONCLUSIVE stay or become INCONCLUSIVE."""
-    SPOILT = "the spoilt clause is named"
+    FAULT = "the clause of the fault is named"
     """A correct history in which one clause was broken."""
 
     def allows(self, before: RunVerdict, after: RunVerdict, clause: str | None) -> bool:
@@ -40,7 +40,7 @@ class Relation(Enum):
                     or after.verdict is before.verdict
                     or after.verdict is Verdict.INCONCLUSIVE
                 )
-            case Relation.SPOILT:
+            case Relation.FAULT:
                 return before.verdict is Verdict.FAIL or clause in rules_of(after)
 
 
@@ -60,48 +60,48 @@ class Variation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoiler:
+class Fault:
     """A way to break one clause of a correct history, in some or in all profiles."""
 
     clause: Clause
-    spoil: Vary
+    inject: Vary
     profiles: tuple[str, ...] = ()
 
     def is_for(self, profile: str) -> bool:
-        """Tell whether the spoiler breaks the clause in histories of this profile."""
+        """Tell whether the fault breaks the clause in histories of this profile."""
         judged = self.clause.judges & Wire.RECORDED and self.clause.holds_in(profile)
         return bool(judged) and profile in (self.profiles or (profile,))
 
 
 def acted(
     clause: Clause, act: Callable[[Scene], object], *, whole: bool = False, end: bool = False
-) -> Spoiler:
-    """Return a spoiler that plays a scene after some moment of a correct history.
+) -> Fault:
+    """Return a fault that plays a scene after some moment of a correct history.
 
     If `act` returns False, the scene cannot be played there. With `whole` the scene comes after all
     other lines. With `end` a quiet end comes after the scene.
     """
 
-    def spoil(recording: Recording, dice: Random) -> Recording | None:
+    def inject(recording: Recording, dice: Random) -> Recording | None:
         scene = Scene(recording, dice, whole=whole)
         return None if act(scene) is False else scene.recording(end=end)
 
-    return Spoiler(clause=clause, spoil=spoil)
+    return Fault(clause=clause, inject=inject)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metamorphic:
-    """What a component adds: its spoilers, its own variations, and what the general ones need.
+    """What a component adds: its faults, its own variations, and what the general ones need.
 
     `words` has the strings in values that are not names, `meaningful` the optional fields whose
     absence has a meaning, `looks` the calls that change nothing. `profiles` has functions that make
     the reference's histories correct for a profile; they return None for a history that cannot be.
-    `unspoilt` says why no spoiler breaks a clause that is judged in histories. `by_hand` names the
-    test that breaks a clause of driven calls, if no spoilt answer of a named case breaks it.
+    `without_fault` says why no fault breaks a clause that is judged in histories. `by_hand` names
+    the test that breaks a clause of driven calls, if no faulty answer of a named case breaks it.
     `excused` says of a variation why the judge does not pass it yet; a kept disagreement shows it.
     """
 
-    spoilers: tuple[Spoiler, ...]
+    faults: tuple[Fault, ...]
     variations: tuple[Variation, ...] = ()
     words: frozenset[str] = frozenset()
     meaningful: frozenset[str] = frozenset()
@@ -109,6 +109,6 @@ class Metamorphic:
     profiles: dict[str, Callable[[Recording], Recording | None]] = field(
         default_factory=dict[str, Callable[[Recording], Recording | None]]
     )
-    unspoilt: dict[Clause, str] = field(default_factory=dict[Clause, str])
+    without_fault: dict[Clause, str] = field(default_factory=dict[Clause, str])
     by_hand: dict[Clause, str] = field(default_factory=dict[Clause, str])
     excused: dict[str, str] = field(default_factory=dict[str, str])

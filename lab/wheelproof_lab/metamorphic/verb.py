@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _PROGRESS_S = 10
 _MOST_SHOWN = 5
 _MOST_OF_A_CASE = 400
-"""The most answers of a driven case that are spoilt."""
+"""The most answers of a driven case that are given a fault."""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -213,18 +213,18 @@ def _check(
     verdict = Verdict.PASS if total.histories >= arguments.histories else Verdict.INCONCLUSIVE
     if disagreements or left:
         verdict = Verdict.FAIL
-    broken, found = total.spoilt.total(), total.found.total()
+    broken, found = total.injected.total(), total.found.total()
     return CheckResult(
         name=f"{component}, {profile}",
         group="metamorphic",
         verdict=verdict,
         seconds=seconds,
         summary=f"{total.histories:,} histories, {found:,} of {broken:,} broken clauses found, "
-        f"{total.answers:,} answers spoilt, "
+        f"{total.answers:,} answers given a fault, "
         f"{len(disagreements):,} disagreements, {seconds:.1f} s",
         details="\n".join(
             (
-                *(f"  {clause}: no history was spoilt so that it is broken" for clause in left),
+                *(f"  {clause}: no history was given a fault that breaks it" for clause in left),
                 *_stories(disagreements, arguments.keep),
             )
         ),
@@ -255,7 +255,7 @@ def _figures(total: "Counts") -> dict[str, object]:
         "named": dict(sorted(total.named.items())),
         "variations": dict(sorted(total.variations.items())),
         "clauses": {
-            clause: [times, total.found[clause]] for clause, times in sorted(total.spoilt.items())
+            clause: [times, total.found[clause]] for clause, times in sorted(total.injected.items())
         },
     }
 

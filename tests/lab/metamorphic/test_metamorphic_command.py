@@ -20,7 +20,7 @@ from wheelproof_lab.metamorphic.campaign import (
     Campaign,
     Counts,
     unbroken,
-    unspoilt,
+    without_fault,
 )
 from wheelproof_lab.metamorphic.campaigns import (
     CAMPAIGNS,
@@ -33,7 +33,7 @@ from wheelproof_lab.metamorphic.campaigns import (
 )
 from wheelproof_lab.metamorphic.corpus import files_of, kept, replayed
 from wheelproof_lab.metamorphic.recording import Recording
-from wheelproof_lab.metamorphic.relations import Relation, Spoiler
+from wheelproof_lab.metamorphic.relations import Fault, Relation
 from wheelproof_lab.publish.clauses import FIGURES, PAGE, read_figures, render
 from wheelproof_spec.app.cli import main as wheelproof
 from wheelproof_spec.base.codec.vocabulary import Wire
@@ -57,9 +57,9 @@ def test_a_few_histories_of_each_component_agree(component: str, profile: str) -
     cases = 8 if component == "purgatory" or profile == "exact" else 2
     counts = run_part(Part(component=component, profile=profile, seed=_SEED, cases=cases))
     assert counts.disagreements == []
-    assert counts.found == counts.spoilt
-    spoilers = CAMPAIGNS[component].spoilers
-    assert {*counts.found} == {str(one.clause) for one in spoilers if one.is_for(profile)}
+    assert counts.found == counts.injected
+    faults = CAMPAIGNS[component].faults
+    assert {*counts.found} == {str(one.clause) for one in faults if one.is_for(profile)}
 
 
 @pytest.mark.campaign
@@ -72,14 +72,14 @@ def test_many_histories_of_each_component_agree(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
-def test_every_recorded_clause_has_a_spoiler(component: str) -> None:
+def test_every_recorded_clause_has_a_fault(component: str) -> None:
     added = CAMPAIGNS[component]
-    assert unspoilt(added, clauses_on(component, Wire.RECORDED)) == set()
+    assert without_fault(added, clauses_on(component, Wire.RECORDED)) == set()
     assert {*added.profiles} == {*definition_of(component).profiles}
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
-def test_spoilt_answers_break_clauses_of_driven_calls(component: str) -> None:
+def test_faulty_answers_break_clauses_of_driven_calls(component: str) -> None:
     profile = definition_of(component).profiles[0]
     counts = run_driven(Part(component=component, profile=profile, seed=_SEED), 15)
     driven = {str(clause) for clause in clauses_on(component, Wire.DRIVEN)}
@@ -106,10 +106,10 @@ def test_the_last_campaign_broke_and_found_every_clause(component: str) -> None:
     for profile, one in profiles.items():
         assert one["disagreements"] == 0
         named.update(one["named"])
-        for spoiler in CAMPAIGNS[component].spoilers:
-            if spoiler.is_for(profile):
-                broken, found = one["clauses"][str(spoiler.clause)]
-                assert broken == found > 0, spoiler.clause
+        for fault in CAMPAIGNS[component].faults:
+            if fault.is_for(profile):
+                broken, found = one["clauses"][str(fault.clause)]
+                assert broken == found > 0, fault.clause
     by_hand = CAMPAIGNS[component].by_hand
     assert {*clauses_on(component, Wire.DRIVEN)} - {*by_hand} <= {*named}
     texts = [path.read_text(encoding="utf-8") for path in project_files() if path.suffix == ".py"]
@@ -153,7 +153,7 @@ def _passes_all(recording: Recording) -> RunVerdict:
         (_fears_names, Relation.SAME, "other names"),
         (_wants_a_clock, Relation.WEAKER, "without a clock"),
         (_wants_no_overlap, Relation.ALLOWED, "answers later"),
-        (_passes_all, Relation.SPOILT, "Timer.NeverBeforeItIsDue"),
+        (_passes_all, Relation.FAULT, "Timer.NeverBeforeItIsDue"),
     ],
 )
 def test_a_wrong_judge_is_caught(
@@ -173,13 +173,13 @@ def test_a_wrong_judge_is_caught(
     assert main(["metamorphic", "--replay", str(tmp_path)]) == ExitCode.PASS
 
 
-def test_a_clause_that_no_spoiler_breaks_is_told() -> None:
+def test_a_clause_that_no_fault_breaks_is_told() -> None:
     def nothing(_recording: Recording, _dice: Random) -> None:
         return None
 
-    never = Spoiler(clause=TimerClause.CANCEL_TELLS_THE_TRUTH, spoil=nothing)
-    others = (one for one in CAMPAIGNS["timer"].spoilers if one.clause is not never.clause)
-    component = replace(CAMPAIGNS["timer"], spoilers=(*others, never))
+    never = Fault(clause=TimerClause.CANCEL_TELLS_THE_TRUTH, inject=nothing)
+    others = (one for one in CAMPAIGNS["timer"].faults if one.clause is not never.clause)
+    component = replace(CAMPAIGNS["timer"], faults=(*others, never))
     campaign = Campaign(component, "kafka", judged)
     part = Part(component="timer", profile="kafka", seed=_SEED, cases=2)
     for number, recording in enumerate(recordings(part)):
@@ -198,7 +198,7 @@ def test_a_campaign_that_breaks_no_clause_fails(
     monkeypatch.setattr(metamorphic, "_parts", parts)
     words = ["metamorphic", "timer", "--profile", "kafka", "--keep", str(tmp_path)]
     assert main([*words, "--histories", "9"]) == ExitCode.FAIL
-    assert "Timer.CancelTellsTheTruth: no history was spoilt" in capsys.readouterr().out
+    assert "Timer.CancelTellsTheTruth: no history was given a fault" in capsys.readouterr().out
 
 
 def test_a_kept_disagreement_fails_unless_it_is_known(
@@ -210,7 +210,7 @@ def test_a_kept_disagreement_fails_unless_it_is_known(
     campaign.run(recording, "0")
     name, text = kept(campaign.counts.disagreements[0], 0)
     document = json.loads(text)
-    # What was spoilt is not, and nothing is named.
+    # What was faulty is not, and nothing is named.
     document["after"] = document["before"]
     (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
     assert main(["metamorphic", "--replay", str(tmp_path / name)]) == ExitCode.FAIL
@@ -299,6 +299,6 @@ def test_bad_arguments_end_in_a_sentence(
 def test_a_variation_draws_the_same_from_the_same_seed() -> None:
     part = Part(component="timer", profile="kafka", seed=_SEED, cases=1)
     recording = next(recordings(part))
-    for spoiler in CAMPAIGNS["timer"].spoilers:
-        first, second = (spoiler.spoil(recording, Random(5)) for _ in range(2))
+    for fault in CAMPAIGNS["timer"].faults:
+        first, second = (fault.inject(recording, Random(5)) for _ in range(2))
         assert first == second

@@ -281,7 +281,7 @@ def _broken_rule(
 def _spoiled(
     calls: Sequence[AccumulatorCall], spoil: Spoil, tally: Tally | None = None
 ) -> Violation | None:
-    """Judge the reference's answers to `calls`, the last one spoilt."""
+    """Judge the reference's answers to `calls`, the last one faulty."""
     judge, port = BatchLedger(WHEELPROOF, tally or Tally()), ReferenceAccumulatorPort()
     try:
         for call in (Reset(config=_CONFIG), *calls[:-1]):
@@ -317,7 +317,7 @@ def test_accumulator_of_kafka_is_allowed_its_order_of_ends() -> None:
 
 
 @pytest.mark.parametrize(("calls", "spoil", "clause"), _SPOILT)
-def test_accumulator_judge_refuses_a_spoilt_answer(
+def test_accumulator_judge_refuses_a_faulty_answer(
     calls: Sequence[AccumulatorCall], spoil: Spoil, clause: AccumulatorClause
 ) -> None:
     assert _spoiled(calls, lambda seen: seen) is None, "as it is, the answer is right"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from wheelproof_lab.metamorphic.recording import Scene
-from wheelproof_lab.metamorphic.relations import Metamorphic, Spoiler, acted
+from wheelproof_lab.metamorphic.relations import Fault, Metamorphic, acted
 from wheelproof_spec.base.calls import AvailableMemory, Close, Memory
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.components.buffer_pool.component import (
@@ -59,12 +59,12 @@ def _open(act: Callable[[Scene], object]) -> Callable[[Scene], object]:
     return act_if_open
 
 
-def _at_rest(clause: Clause, act: Callable[[Scene], object]) -> Spoiler:
+def _at_rest(clause: Clause, act: Callable[[Scene], object]) -> Fault:
     return acted(clause, _open(act), whole=True)
 
 
 METAMORPHIC = Metamorphic(
-    spoilers=(
+    faults=(
         _at_rest(PoolClause.ENDS_FOR_A_REASON, lambda scene: scene.refused(_asked(1), "Closed")),
         acted(PoolClause.ENDS_FOR_A_REASON, lambda scene: scene.refused(_asked(1), "Interrupted")),
         replace(

@@ -15,7 +15,7 @@ from wheelproof_spec.components.registry import served_components, suites
 
 pytestmark = pytest.mark.slow
 
-_SPOILT_ANSWERS = seeds.runs(3, hunted=10)
+_FAULTY_ANSWERS = seeds.runs(3, hunted=10)
 _FIRST = seeds.seed(0)
 _SCENARIOS = [
     pytest.param(suite, scenario, id=f"{name}: {scenario.name}")
@@ -25,7 +25,7 @@ _SCENARIOS = [
 ]
 
 
-def _spoilt(value: object, chance: random.Random) -> object:
+def _faulty(value: object, chance: random.Random) -> object:
     """Return a value of the same type that is another one, mostly."""
     match value:
         case bool():
@@ -40,14 +40,14 @@ def _spoilt(value: object, chance: random.Random) -> object:
                 [],
                 items * 2,
                 items[::-1],
-                [_spoilt(item, chance) for item in items],
+                [_faulty(item, chance) for item in items],
             )
             return chance.choice(ways)
         case dict():
             fields: dict[object, object] = {**value}
             chosen = chance.choice([*fields, "nobody"])
             unheard_of = chance.choice((False, "buffer", "closed"))
-            fields[chosen] = _spoilt(fields.get(chosen, unheard_of), chance)
+            fields[chosen] = _faulty(fields.get(chosen, unheard_of), chance)
             return fields
         case _:
             return value
@@ -65,7 +65,7 @@ def _judged(suite: AnySuite, scenario: Scenario[Request], place: int, seed: int)
             fields = served.answer(call.name_on_the_wire(), dict(call.fields()))
             if number == place and fields:
                 name = chance.choice(list(fields))
-                fields = {**fields, name: _spoilt(fields[name], chance)}
+                fields = {**fields, name: _faulty(fields[name], chance)}
             violation = judge.judge(call, wire.parse_answer(fields, call))
         except RefusedError as refusal:
             violation = judge.judge_refusal(call, refusal)
@@ -79,5 +79,5 @@ def _judged(suite: AnySuite, scenario: Scenario[Request], place: int, seed: int)
 @pytest.mark.parametrize(("suite", "scenario"), _SCENARIOS)
 def test_a_judge_survives_every_answer(suite: AnySuite, scenario: Scenario[Request]) -> None:
     chance = random.Random(f"{scenario.name} {_FIRST}")
-    for seed in range(_FIRST, _FIRST + _SPOILT_ANSWERS):
+    for seed in range(_FIRST, _FIRST + _FAULTY_ANSWERS):
         _judged(suite, scenario, chance.randrange(1, len(scenario.calls)), seed)

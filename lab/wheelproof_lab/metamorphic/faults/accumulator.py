@@ -1,11 +1,11 @@
-"""Spoilers: each breaks one clause of a correct accumulator history."""
+"""Faults: each breaks one clause of a correct accumulator history."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
 from wheelproof_lab.metamorphic.recording import Recording, Scene
-from wheelproof_lab.metamorphic.relations import Metamorphic, Spoiler, acted
+from wheelproof_lab.metamorphic.relations import Fault, Metamorphic, acted
 from wheelproof_spec.base.calls import AvailableMemory, Close, Memory
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.components.accumulator.calls import (
@@ -117,35 +117,35 @@ def _looked(
     return scene.call(Ready(leaders=leaders), told)
 
 
-def _with_timeout(act: Spoiler) -> Spoiler:
+def _with_timeout(act: Fault) -> Fault:
     """Return `act` for a history whose delivery timeout exceeds the age of every batch."""
     return _with_config(act, lambda config: replace(config, delivery_timeout_ms=_TIMEOUT_MS))
 
 
-def _lingering(act: Spoiler) -> Spoiler:
+def _lingering(act: Fault) -> Fault:
     """Return `act` for a history in which batches linger, unless an earlier `ready` forbids it."""
 
-    def spoil(recording: Recording, dice: Random) -> Recording | None:
+    def inject(recording: Recording, dice: Random) -> Recording | None:
         if any(isinstance(op.value, Ready) for op in recording.ops):
-            return act.spoil(recording, dice)
-        return lingering.spoil(recording, dice)
+            return act.inject(recording, dice)
+        return lingering.inject(recording, dice)
 
     lingering = _with_config(act, lambda config: replace(config, linger_ms=_TIMEOUT_MS))
-    return replace(act, spoil=spoil)
+    return replace(act, inject=inject)
 
 
-def _with_config(act: Spoiler, change: Callable[[AccumulatorConfig], AccumulatorConfig]) -> Spoiler:
-    def spoil(recording: Recording, dice: Random) -> Recording | None:
+def _with_config(act: Fault, change: Callable[[AccumulatorConfig], AccumulatorConfig]) -> Fault:
+    def inject(recording: Recording, dice: Random) -> Recording | None:
         config = recording.header.config
         assert isinstance(config, AccumulatorConfig)
         header = replace(recording.header, config=change(config))
-        return act.spoil(replace(recording, header=header), dice)
+        return act.inject(replace(recording, header=header), dice)
 
-    return replace(act, spoil=spoil)
+    return replace(act, inject=inject)
 
 
-def _at_rest(clause: Clause, act: Callable[[Scene], object]) -> Spoiler:
-    """Return a spoiler for a moment when no call is under way and the accumulator is open."""
+def _at_rest(clause: Clause, act: Callable[[Scene], object]) -> Fault:
+    """Return a fault for a moment when no call is under way and the accumulator is open."""
 
     def act_if_open(scene: Scene) -> object:
         if any(isinstance(op.value, Close) for op in scene.ops):
@@ -158,7 +158,7 @@ def _at_rest(clause: Clause, act: Callable[[Scene], object]) -> Spoiler:
 _FIRST, _SECOND = (0, _OFFSET), (1, _OFFSET + 1)
 
 METAMORPHIC = Metamorphic(
-    spoilers=(
+    faults=(
         _at_rest(
             AccumulatorClause.COMPLETES_ONCE,
             lambda scene: _answered(scene, _FIRST, _SECOND, _SECOND),
@@ -214,6 +214,6 @@ METAMORPHIC = Metamorphic(
     profiles={WHEELPROOF: lambda recording: recording, KAFKA: lambda recording: recording},
     by_hand={
         AccumulatorClause.DRAIN_IS_FAIR: "test_a_drain_that_forgets_a_partition_is_no_drain",
-        AccumulatorClause.REFUSES_AFTER_CLOSE: "test_accumulator_judge_refuses_a_spoilt_answer",
+        AccumulatorClause.REFUSES_AFTER_CLOSE: "test_accumulator_judge_refuses_a_faulty_answer",
     },
 )

@@ -1,4 +1,4 @@
-"""The spoilers of broker histories: each breaks one clause of a correct history."""
+"""The faults of broker histories: each breaks one clause of a correct history."""
 
 from wheelproof_lab.metamorphic.recording import Scene
 from wheelproof_lab.metamorphic.relations import Metamorphic, acted
@@ -43,7 +43,7 @@ def _answers(scene: Scene, request: str, offset: int) -> Scene:
 
 
 METAMORPHIC = Metamorphic(
-    spoilers=(
+    faults=(
         acted(ReplicationClause.ANSWERED_AT_MOST_ONCE, lambda scene: _produced(scene, 0, 0)),
         acted(ReplicationClause.ANSWERED_WHEN_IT_CAN_BE, _produced),
         acted(

@@ -6,9 +6,9 @@ from random import Random
 
 from wheelproof_lab.metamorphic.recording import Recording, Scene
 from wheelproof_lab.metamorphic.relations import (
+    Fault,
     Metamorphic,
     Relation,
-    Spoiler,
     Variation,
     acted,
 )
@@ -139,7 +139,7 @@ def _without_ticks(recording: Recording) -> Recording | None:
 
 
 METAMORPHIC = Metamorphic(
-    spoilers=(
+    faults=(
         acted(TimerClause.RUNS_AT_MOST_ONCE, _runs_twice),
         acted(TimerClause.NEVER_BEFORE_DUE, _runs_early),
         replace(
@@ -149,7 +149,7 @@ METAMORPHIC = Metamorphic(
             ),
         ),
         acted(TimerClause.NOTHING_LEFT_BEHIND, _left_behind),
-        Spoiler(clause=TimerClause.NOTHING_LEFT_BEHIND, spoil=_never_ran),
+        Fault(clause=TimerClause.NOTHING_LEFT_BEHIND, inject=_never_ran),
         acted(
             TimerClause.CANCEL_TELLS_THE_TRUTH,
             lambda scene: scene.call(Cancel(task=scene.name()), Cancelled(cancelled=True)),
@@ -158,7 +158,7 @@ METAMORPHIC = Metamorphic(
             TimerClause.SIZE_COUNTS_WAITING,
             lambda scene: scene.call(Size(), WaitingTasks(size=1_000)),
         ),
-        Spoiler(clause=TimerClause.RUNS_WITHIN_ITS_LATENESS, spoil=_late),
+        Fault(clause=TimerClause.RUNS_WITHIN_ITS_LATENESS, inject=_late),
         acted(
             TimerClause.REFUSES_ONLY_AFTER_CLOSE,
             lambda scene: scene.refused(Add(task=scene.name(), delay_ms=0), "Closed"),

@@ -1,7 +1,7 @@
-"""The spoilers of purgatory histories: each breaks one clause of a correct history."""
+"""The faults of purgatory histories: each breaks one clause of a correct history."""
 
 from wheelproof_lab.metamorphic.recording import Scene
-from wheelproof_lab.metamorphic.relations import Metamorphic, Spoiler, acted
+from wheelproof_lab.metamorphic.relations import Fault, Metamorphic, acted
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Gauge, NumDelayed, NumKeys, Watched
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.components.purgatory.component import (
@@ -110,13 +110,13 @@ def _overlooked(scene: Scene) -> object:
     return scene.call(CancelForKey(key=_KEY), Cancelled(count=0, cancelled=()))
 
 
-def _counted(clause: PurgatoryClause, look: Call) -> Spoiler:
-    """Return a spoiler that breaks the clause of a gauge."""
+def _counted(clause: PurgatoryClause, look: Call) -> Fault:
+    """Return a fault that breaks the clause of a gauge."""
     return acted(clause, lambda scene: scene.call(look, Gauge(count=_TOO_MANY)))
 
 
 METAMORPHIC = Metamorphic(
-    spoilers=(
+    faults=(
         acted(PurgatoryClause.COMPLETES_AT_MOST_ONCE, _twice),
         acted(
             PurgatoryClause.COMPLETES_FOR_A_REASON, lambda scene: _checks(scene, 1, _watched(scene))
