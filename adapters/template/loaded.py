@@ -5,8 +5,8 @@
     wheelproof check run.jsonl
 
 It reads what each caller has to do, does all of it in a thread for each caller, and then prints
-what happened. MyTimer is a heap with one thread until you replace it. For a purgatory, a pool or an
-accumulator put this file beside loaded_purgatory.py, loaded_pool.py or loaded_accumulator.py.
+what happened. MyTimer is a heap with one thread until you replace it. For the other components
+put this file beside loaded_purgatory.py, loaded_pool.py, loaded_accumulator.py or loaded_broker.py.
 """
 
 import heapq
@@ -112,7 +112,8 @@ class LoadedTimer:
 
         def run() -> None:
             self._recorder.op("timer", "invoke", "run", {"task": args["task"]})
-            time.sleep(step.get("lasts_us", 0) / 1e6)
+            if "lasts_us" in step:
+                time.sleep(step["lasts_us"] / 1e6)
 
         self._timer.add(args["task"], args["delay_ms"], run)
         return {}

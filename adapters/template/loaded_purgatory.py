@@ -27,7 +27,7 @@ class Operation:
         self._recorder.op(process, "invoke", "try_complete", {"operation": self.name})
         found = self.holds
         # Where a predicate is tested, callbacks take their time after it was read.
-        time.sleep(self._lasts_s)
+        self._linger()
         completed = found and self.complete(process)
         self._recorder.op(process, "ok", "try_complete", {})
         return completed
@@ -38,9 +38,13 @@ class Operation:
             return False
         self.done = True
         self._recorder.op(process, "invoke", "on_complete", {"operation": self.name})
-        time.sleep(self._lasts_s)
+        self._linger()
         self._recorder.op(process, "ok", "on_complete", {})
         return True
+
+    def _linger(self) -> None:
+        if self._lasts_s:
+            time.sleep(self._lasts_s)
 
     def expire(self) -> None:
         """Complete the operation, since its time is out."""

@@ -16,6 +16,7 @@ from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.accumulator.component import AccumulatorClause
 from wheelproof_spec.components.buffer_pool.component import PoolClause
 from wheelproof_spec.components.purgatory.component import PurgatoryClause
+from wheelproof_spec.components.replication.component import ReplicationClause
 from wheelproof_spec.history.reader import read_lines
 
 TEMPLATE = ADAPTERS / "template"
@@ -34,6 +35,7 @@ class Changed:
 POOL = partial(Changed, component="buffer_pool", template="loaded_pool.py")
 PURGATORY = partial(Changed, component="purgatory", template="loaded_purgatory.py")
 ACCUMULATOR = partial(Changed, component="accumulator", template="loaded_accumulator.py")
+BROKER = partial(Changed, component="replication", template="loaded_broker.py")
 _WAITING = "waiting = list(self._watched.get(key, ()))"
 
 CHANGED = {
@@ -61,6 +63,19 @@ CHANGED = {
     "accumulator that tells one offset to all": ACCUMULATOR(
         replaced=(("None if offset is None else offset + place", "offset"),),
         breaks=AccumulatorClause.RIGHT_OUTCOME,
+    ),
+    "broker": BROKER(),
+    "broker that answers the last one first": BROKER(
+        replaced=(("list(self._waiting.values())", "list(self._waiting.values())[::-1]"),)
+    ),
+    "broker that waits for no follower": BROKER(
+        replaced=(
+            (
+                "min(len(self._logs[partition]), *self._followers[partition].values())",
+                "len(self._logs[partition])",
+            ),
+        ),
+        breaks=ReplicationClause.ANSWER_IS_RIGHT,
     ),
 }
 
