@@ -5,10 +5,10 @@
     wheelproof check run.jsonl
 
 It reads what each caller has to do, does all of it in a thread for each caller, and then prints
-what happened. MyTimer is a heap with one thread until you replace it.
+what happened. MyTimer is a heap with one thread until you replace it. For the other components
+put this file beside loaded_purgatory.py, loaded_pool.py, loaded_accumulator.py or loaded_broker.py.
 """
 
-import functools
 import heapq
 import itertools
 import json
@@ -16,16 +16,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-HELLO = {
-    "impl": "my-timer",
-    "version": "1",
-    "components": ["timer"],
-    # The calls that it can make; what is not named here is not asked.
-    "capabilities": ["add", "cancel", "size"],
-    "profiles": {"timer": "never-early"},
-}
 QUIET_S = 10
 """What has not ended by then is lost, or stuck."""
 
@@ -87,6 +79,58 @@ class MyTimer:
             return None
 
 
+class LoadedTimer:
+    """MyTimer, as the load calls it. What you load has the same attributes and methods."""
+
+    HELLO: ClassVar[dict[str, Any]] = {
+        "impl": "my-timer",
+        "version": "1",
+        "components": ["timer"],
+        # The calls that it can make; what is not named here is not asked.
+        "capabilities": ["add", "cancel", "size"],
+        "profiles": {"timer": "never-early"},
+    }
+    CLAIMS: ClassVar[dict[str, Any]] = {}
+    """What the header of a history says besides; see the configuration in docs/formats.md."""
+
+    def __init__(
+        self, config: dict[str, Any], recorder: "Recorder", _serving: list[dict[str, Any]]
+    ) -> None:
+        self._timer = MyTimer(config)
+        self._recorder = recorder
+
+    def call(self, caller: str, step: dict[str, Any]) -> None:
+        """Make one call between its two lines."""
+        name, args = step["op"], step["args"]
+        self._recorder.call(caller, name, args, lambda: self._made(name, args, step))
+
+    def _made(self, name: str, args: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+        if name == "cancel":
+            return {"cancelled": self._timer.cancel(args["task"])}
+        if name == "size":
+            return {"size": self._timer.size()}
+
+        def run() -> None:
+            self._recorder.op("timer", "invoke", "run", {"task": args["task"]})
+            if "lasts_us" in step:
+                time.sleep(step["lasts_us"] / 1e6)
+
+        self._timer.add(args["task"], args["delay_ms"], run)
+        return {}
+
+    def rests(self) -> bool:
+        """Tell whether nothing waits any more; asked when no caller calls any more."""
+        return self._timer.size() == 0
+
+    def end(self) -> None:
+        """End it."""
+        self._timer.end()
+
+
+class RefusedError(Exception):
+    """A call was refused and had no effect; its text is the error that the history tells."""
+
+
 class Recorder:
     """What happened. The threads share a counter and a list, and no lock that could part them."""
 
@@ -94,32 +138,33 @@ class Recorder:
         self._indexes = itertools.count()
         self.events: list[dict[str, Any]] = []
 
-    def op(self, process: str, kind: str, call: str, value: dict[str, Any]) -> None:
-        """Note that a call begins (invoke) or has returned (ok)."""
+    def op(
+        self, process: str, kind: str, call: str, value: dict[str, Any], **error: object
+    ) -> None:
+        """Note that a call begins (invoke), has returned (ok), or was refused (fail)."""
         # First the clock, then the index: at the moment of the index the clock shows this or more.
         time_ns = time.monotonic_ns()
         line = {"index": next(self._indexes), "process": process, "time_ns": time_ns}
-        self.events.append({**line, "type": kind, "f": call, "value": value})
+        self.events.append({**line, "type": kind, "f": call, "value": value, **error})
+
+    def call(
+        self,
+        process: str,
+        name: str,
+        value: dict[str, Any],
+        perform: Callable[[], dict[str, Any]],
+    ) -> None:
+        """Perform a call between its two lines; it returns its answer, or raises RefusedError."""
+        self.op(process, "invoke", name, value)
+        try:
+            answer = perform()
+        except RefusedError as refusal:
+            self.op(process, "fail", name, {}, error=str(refusal))
+        else:
+            self.op(process, "ok", name, answer)
 
 
-def call(timer: MyTimer, recorder: Recorder, caller: str, step: dict[str, Any]) -> None:
-    """Make one call between its two lines."""
-    name, args = step["op"], step["args"]
-    recorder.op(caller, "invoke", name, args)
-    answer: dict[str, Any] = {}
-    if name == "add":
-        run = functools.partial(recorder.op, "timer", "invoke", "run", {"task": args["task"]})
-        timer.add(args["task"], args["delay_ms"], run)
-    elif name == "cancel":
-        answer["cancelled"] = timer.cancel(args["task"])
-    elif name == "size":
-        answer["size"] = timer.size()
-    recorder.op(caller, "ok", name, answer)
-
-
-def act(
-    timer: MyTimer, recorder: Recorder, caller: str, steps: list[dict[str, Any]], all_come: Any
-) -> None:
+def act(component: Any, caller: str, steps: list[dict[str, Any]], all_come: Any) -> None:
     """Do what one caller has to do."""
     for step in steps:
         if step["op"] == "meet":
@@ -127,18 +172,22 @@ def act(
         elif step["op"] == "pause":
             time.sleep(step["args"]["us"] / 1e6)
         else:
-            call(timer, recorder, caller, step)
+            component.call(caller, step)
 
 
-def do_work(config: dict[str, Any], callers: int, work: list[dict[str, Any]]) -> Iterator[object]:
+def do_work(
+    make: Any, config: dict[str, Any], callers: int, work: list[dict[str, Any]]
+) -> Iterator[object]:
     """Do the work; yield each event, then how it ended."""
-    timer, recorder = MyTimer(config), Recorder()
+    recorder = Recorder()
+    # What one more thread does beside the callers is of the caller behind the last one.
+    component = make(config, recorder, [step for step in work if step.get("caller") == callers])
     all_come = threading.Barrier(callers)
     threads: list[threading.Thread] = []
     for number in range(callers):
         # A meeting has no caller: it is everybody's.
         mine = [step for step in work if step.get("caller", number) == number]
-        arguments = (timer, recorder, f"c{number}", mine, all_come)
+        arguments = (component, f"c{number}", mine, all_come)
         threads.append(threading.Thread(target=act, args=arguments, daemon=True))
     for thread in threads:
         thread.start()
@@ -146,27 +195,27 @@ def do_work(config: dict[str, Any], callers: int, work: list[dict[str, Any]]) ->
     for thread in threads:
         thread.join(max(0, deadline - time.monotonic()))
     stuck = any(thread.is_alive() for thread in threads)
-    while not stuck and timer.size() and time.monotonic() < deadline:
+    while not stuck and not component.rests() and time.monotonic() < deadline:
         time.sleep(0.005)
     if not stuck:
-        timer.end()
+        component.end()
     yield from list(recorder.events)
     yield {"quiet": False, "stuck": True} if stuck else {"quiet": True}
 
 
-def answers(lines: Iterable[str]) -> Iterator[object]:
+def answers(lines: Iterable[str], make: Any) -> Iterator[object]:
     """Yield what is printed for each line that is read."""
     config: dict[str, Any] = {}
     work: list[dict[str, Any]] = []
     for line in lines:
         asked = json.loads(line)
         if asked["op"] == "hello":
-            yield {"id": asked["id"], "ok": HELLO}
+            yield {"id": asked["id"], "ok": make.HELLO}
         elif asked["op"] == "reset":
             config, work = asked["config"], []
-            yield {"id": asked["id"], "ok": {}}
+            yield {"id": asked["id"], "ok": {"config": make.CLAIMS}}
         elif asked["op"] == "run":
-            *events, ending = do_work(config, asked["callers"], work)
+            *events, ending = do_work(make, config, asked["callers"], work)
             yield from events
             yield {"id": asked["id"], "ok": ending}
         elif asked["op"] == "bye":
@@ -176,6 +225,13 @@ def answers(lines: Iterable[str]) -> Iterator[object]:
             work.append(asked)
 
 
-if __name__ == "__main__":
-    for answer in answers(sys.stdin):
+def serve(make: Any) -> None:
+    """Answer until the goodbye; `make` is what is loaded, as LoadedTimer is."""
+    # Threads change places in the middle of a call, and nobody waits long for his turn.
+    sys.setswitchinterval(1e-5)
+    for answer in answers(sys.stdin, make):
         print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    serve(LoadedTimer)

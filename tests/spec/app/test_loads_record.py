@@ -57,6 +57,18 @@ def test_kafka_under_load_has_good_histories(component: str, kafka: str, tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("component", ["buffer_pool", "accumulator", "replication"])
+def test_kafka_does_the_work_of_a_load(
+    component: str, kafka: str, kafka_broker: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "history.jsonl"
+    driver = f"{kafka_broker if component == 'replication' else kafka} load {component}"
+    words = ["load", "--component", component, "--driver", driver, "--output", str(path)]
+    assert main([*words, *OPTIONS]) == ExitCode.PASS
+    _passes(path)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
