@@ -162,7 +162,10 @@ def rows(rules: Sequence[Rule], found: Sequence[Property]) -> list[Row]:
 
 
 def problems(table: Sequence[Row], found: Sequence[Property]) -> Iterator[str]:
-    """Yield a sentence for each rule, and each property, that has nothing in its row."""
+    """Yield a sentence for each rule, and each property, that lacks something in its row.
+
+    What states a rule needs a mistake that breaks it; z3 refutes mistakes of what it proves.
+    """
     for row in table:
         where, said = f"{row.rule.page}, line {row.rule.line}: {row.rule.number}", row.rule.tla
         if not row.properties and not said.startswith(_NONE):
@@ -172,6 +175,8 @@ def problems(table: Sequence[Row], found: Sequence[Property]) -> Iterator[str]:
     for each in found:
         if not each.rules and not each.reason:
             yield f"{each.full_name} states no rule; let a rule name it, or add it to INSIDE"
+        if each.rules and not each.mistakes and not each.proofs:
+            yield f"{each.full_name} states {each.rules[0]}, and nothing breaks it; add a mutant"
         if each.rules and each.full_name in INSIDE:
             yield f"{each.full_name} states {each.rules[0]}; take it out of INSIDE"
     for name in INSIDE.keys() - {each.full_name for each in found}:

@@ -63,6 +63,15 @@ def test_a_property_that_states_no_rule_is_told(found: list[Property]) -> None:
     assert said.startswith(f"{stated.full_name} states no rule")
 
 
+def test_a_property_that_states_a_rule_and_that_nothing_breaks_is_told(
+    found: list[Property],
+) -> None:
+    stated = next(one for one in found if one.rules and one.mistakes)
+    others = [one for one in found if one is not stated]
+    (said,) = problems([], [*others, dataclasses.replace(stated, mistakes=(), proofs=())])
+    assert said.endswith("and nothing breaks it; add a mutant")
+
+
 def test_a_property_of_the_model_alone_is_checked_and_states_no_rule(
     found: list[Property],
 ) -> None:
