@@ -517,6 +517,18 @@ TheFirstIsToldOfARefund ==
     [][\A t \in Clients :
         pc[t] = "Refund" /\ pc'[t] # "Refund" /\ waiters # <<>> => pc'[t] = "Signal"]_vars
 
+\* Rule 3.7.2: what comes back is kept if it is a poolable buffer, and the first in the queue is told.
+AReturnIsKeptAndTold ==
+    [][\A t \in Clients : pc[t] = "Deallocate" /\ held'[t] = 0 =>
+        /\ IF Size(t) = Poolable THEN free' = free + 1 ELSE nonPooled' = nonPooled + Size(t)
+        /\ waiters # <<>> => pc'[t] = "Signal"]_vars
+
+\* Rule 3.5.1: whoever finds too little gives the lock up before it fails, though it has no time.
+WhoeverFindsTooLittleGivesTheLockUp ==
+    [][\A t \in Clients :
+        /\ pc[t] = "Lock" /\ lock' = t /\ held'[t] = 0 /\ ~closed => pc'[t] = "Await"
+        /\ pc[t] = "Await" /\ pc'[t] # "Await" /\ t \notin interrupted => lock' = None]_vars
+
 \* Rule 3.10.
 MemoryGoesToTheLongestWaiting ==
     [][\A t \in Clients :

@@ -804,6 +804,12 @@ NothingIsTakenAfterClose ==
         pc[c] = "Done" /\ MonitorIsFree(p)
             => MonitorIsFree(p)' /\ RecordsOf(p)' = RecordsOf(p)]_vars
 
+\* Rules 4.3.1 and 4.4.1: a drain takes the first batch of a partition, and none of one that is muted.
+DrainTakesTheFirst ==
+    [][\A b \in inAir' \ inAir :
+        LET p == batch[b].partition
+        IN  ~IsMuted(p) /\ queue[p] # <<>> /\ b = Head(queue[p])]_vars
+
 \* Whoever gives up waiting for memory finds none, unless it raises; a closed pool gives none.
 MemoryIsRefusedForWant ==
     [][\A a \in Appenders : pc[a] = "Allocate" /\ pc'[a] # pc[a] =>

@@ -658,6 +658,14 @@ OpenFetchesHoldNothing ==
 
 WatermarkNeverGoesBack == [][\A q \in Partitions : hw'[q] >= hw[q]]_vars
 
+\* Rule 5.4.1: who leads from now on, or does no more, does so in a newer epoch.
+WhoLeadsChangesWithTheEpoch ==
+    [][\A q \in Partitions : leads'[q] # leads[q] => epoch'[q] > epoch[q]]_vars
+
+\* Rule 5.4.3.
+OnlyAFollowerTruncates ==
+    [][\A q \in Partitions : leads[q] => IsPrefix(log[q], log'[q])]_vars
+
 \* Where a follower is, is noted by the leader that its fetch is meant for (5.4).
 FetchesAreNotedByTheLeaderTheyMean ==
     [][\A q \in Partitions, f \in Followers :

@@ -552,6 +552,16 @@ MutualExclusion ==
     /\ \A e \in Entries : Cardinality(InsideEntry(e)) <= 1
     /\ \A k \in Tasks : Cardinality(InsideTask(k)) <= 1
 
+\* Rule 1.15.1: whoever takes a task's monitor has no other one, whoever takes a bucket's has no entry's
+\* and no bucket's but the one above it.
+LocksNestInOneOrder ==
+    [][\A t \in Threads :
+        /\ t \in Range(taskMonitor') \ Range(taskMonitor) =>
+            t \notin Range(bucketMonitor) \cup Range(entryMonitor)
+        /\ \A b \in Buckets : bucketMonitor[b] # t /\ bucketMonitor'[b] = t =>
+            /\ t \notin Range(entryMonitor)
+            /\ \A c \in Buckets : bucketMonitor[c] = t => Below[c] = b]_vars
+
 SubmittedAtMostOnce == \A e \in Entries : submissions[e] <= 1
 
 CancelledOrSubmittedNotBoth == \A e \in withdrawn : submissions[e] = 0

@@ -10,6 +10,8 @@ A rule is a paragraph that begins with its number. Behind it stand lines in ital
 
     *Evidence:* test `tests/...py::name`, program `fault/timer-add-advance`, bug `left-at-error`
 
+    *TLA+:* none: why no property of a module states the rule; or in part: what they leave out.
+
     *Outside:* Kafka `ConfirmPurgatoryRuns stop-at-error`, or a sentence: why there is none.
 
 Evidence is of kinds, which are the corners of the project: test, program, clause, TLA+, bug, and
@@ -28,6 +30,7 @@ from pathlib import Path
 from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.prove.all_proofs import proofs
+from wheelproof_lab.prove.system import Proof
 from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_lab.worlds.all_programs import FAULTS, PAIRS, PASSING, SIGNALS
 from wheelproof_spec.components.registry import definitions
@@ -38,7 +41,7 @@ MOST_WORDS = 60
 """How long a rule may be: who reads it has to be able to keep it in the head."""
 
 _RULE = re.compile(r"\*\*(\d+\.\d+\.\d+)\*\* (.+)")
-_LINE = re.compile(r"\*(Kafka|Why|Example|Evidence|Outside):\* (.+)")
+_LINE = re.compile(r"\*(Kafka|Why|Example|Evidence|TLA\+|Outside):\* (.+)")
 _ITEM = re.compile(r"(test|program|clause|TLA\+|bug|Kafka) `([^`]+)`")
 _GROUP = re.compile(r"## (\d+\.\d+) (.+)")
 _NUMBER = r"\d+(?:\.\d+){0,2}"
@@ -46,6 +49,7 @@ _CITATION = re.compile(rf"\bstandard\s+({_NUMBER}(?:(?:,\s+|\s-\s|\sand\s){_NUMB
 _RANGE_OR_ONE = re.compile(rf"({_NUMBER})(?:\s-\s({_NUMBER}))?")
 KAFKAS_SCENARIOS = "7"
 """The section of the index that has what Kafka's own tests ask; it has no rules."""
+_EXTENDS = re.compile(r"^EXTENDS (.+)$", re.MULTILINE)
 _DUTY = re.compile(r"\b(MUST NOT|MUST|SHOULD|MAY)\b")
 _ADAPTERS = "tests/adapters/test_findings_on_kafka_components.py"
 _TIMER_FINDINGS = "docs/findings.md"
@@ -69,6 +73,8 @@ class Rule:
     text: str
     evidence: tuple[Evidence, ...]
     outside: str
+    tla: str
+    """Why no property states the rule, or what those that do leave out; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +130,7 @@ def render() -> str:
     titles = groups()
     proved: dict[str, list[str]] = {}
     for proof in proofs():
-        module = proof.clauses_in.rpartition("/")[2].removesuffix("Proof")
-        proved.setdefault(module, []).append(proof.name)
+        proved.setdefault(module_of(proof), []).append(proof.name)
     keepers = _keepers()
     pages: dict[str, list[Entry]] = {}
     for rule in rules():
@@ -133,7 +138,7 @@ def render() -> str:
         modules = {each.name.partition(".")[0] for each in rule.evidence if each.kind == "TLA+"}
         entry = Entry(
             rule=rule,
-            anchor=_anchor(f"{group} {titles[group]}"),
+            anchor=anchor_of(rule, titles),
             proofs=tuple(sorted(name for module in modules for name in proved.get(module, ()))),
             kept_by=(*keepers.get(rule.number, ()), *keepers.get(group, ())),
         )
@@ -155,7 +160,15 @@ def _parts(number: str) -> list[int]:
     return [int(part) for part in number.split(".")]
 
 
-def _anchor(title: str) -> str:
+def module_of(proof: Proof) -> str:
+    """Return the TLA+ module that a proof is about."""
+    return proof.clauses_in.rpartition("/")[2].removesuffix("Proof")
+
+
+def anchor_of(rule: Rule, titles: Mapping[str, str]) -> str:
+    """Return the anchor of the group of a rule in its page."""
+    group = rule.number.rpartition(".")[0]
+    title = f"{group} {titles[group]}"
     return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
@@ -205,6 +218,7 @@ def rules_of(page: Path) -> Iterator[Rule]:
             text=head[2],
             evidence=evidence_in(named),
             outside=outside,
+            tla=said.get("TLA+", ""),
         )
 
 
@@ -255,8 +269,12 @@ def is_there(one: Evidence) -> bool:
             return any(bug.id == one.name for bug in bugs())
         case "TLA+":
             module, _, operator = one.name.partition(".")
-            files = (required_checkout() / "tla").rglob(f"{module}.tla")
-            return any(_is_operator(file, operator) for file in files)
+            texts = {file.stem: file.read_text(encoding="utf-8") for file in _modules()}
+            return any(
+                _is_operator(texts[name], operator)
+                for start in (module, f"MC{module}")
+                for name in _extended(texts, start)
+            )
         case _:
             program, _, finding = one.name.partition(" ")
             if program == "ConfirmFindings":
@@ -270,8 +288,20 @@ def _defines(text: str, name: str) -> bool:
     return re.search(rf"^(def|class) {re.escape(name)}\b", text, re.MULTILINE) is not None
 
 
-def _is_operator(file: Path, operator: str) -> bool:
-    text = file.read_text(encoding="utf-8")
+def _modules() -> Iterator[Path]:
+    return (required_checkout() / "tla").rglob("*.tla")
+
+
+def _extended(texts: Mapping[str, str], module: str) -> Iterator[str]:
+    """Yield a module and those that it extends, as far as they are ours."""
+    if module in texts:
+        yield module
+        if match := _EXTENDS.search(texts[module]):
+            for name in match[1].split(","):
+                yield from _extended(texts, name.strip())
+
+
+def _is_operator(text: str, operator: str) -> bool:
     return re.search(rf"^{re.escape(operator)}(\(.*\))? ==", text, re.MULTILINE) is not None
 
 

@@ -92,6 +92,24 @@ ReturnTwice(t) ==
     /\ SignalFirst(t)
     /\ UNCHANGED <<now, asleep, then, registers, interruption>>
 
+\* No buffer is kept.
+DropEveryBuffer(t) ==
+    /\ pc[t] = "Deallocate"
+    /\ Acquire(t)
+    /\ nonPooled' = nonPooled + held[t]
+    /\ held' = [held EXCEPT ![t] = 0]
+    /\ UNCHANGED <<closed, free, waiters, accumulated>>
+    /\ SignalFirst(t)
+    /\ UNCHANGED <<now, asleep, then, registers, interruption>>
+
+\* Whoever has no time fails while it has the lock.
+AwaitNothing(t) ==
+    /\ pc[t] = "Await"
+    /\ IF Limit[t] = 0 THEN Go(t, "EndWait") ELSE Go(t, "Asleep")
+    /\ lock' = IF Limit[t] = 0 THEN lock ELSE None
+    /\ asleep' = IF Limit[t] = 0 THEN asleep ELSE asleep \cup {t}
+    /\ UNCHANGED <<now, fields, held, then, registers, interruption>>
+
 \* close() notifies the first waiter alone.
 CloseForTheFirst(c) ==
     /\ pc[c] = "CloseSignal"

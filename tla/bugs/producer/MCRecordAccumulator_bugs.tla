@@ -169,6 +169,8 @@ DrainTheLast ==
     /\ UNCHANGED <<incomplete, free, closed, poolClosed, forced, appending, flushes, client, work,
                    passedOver, history>>
 
+HasWorkThoughMuted(p) == queue[p] # <<>>
+
 \* The children of a split are put at the head in their order, so that the last one comes first.
 EnqueueInReverse ==
     LET b == Head(left) IN

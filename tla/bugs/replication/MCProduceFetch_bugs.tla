@@ -125,6 +125,24 @@ OneIsEnough(x) == 1
 \* A follower is in sync again at the high watermark, wherever the epoch began.
 RejoinAtTheWatermark(f, q, end) == f \in Followers \ isr[q] /\ end >= hw[q]
 
+\* This broker leads again in the epoch of the other one.
+PromoteInItsEpoch(k) ==
+    LET q == leader[k][2] IN
+    /\ pc[k] = "Controller"
+    /\ leader[k] # Nobody
+    /\ inside[q] = {}
+    /\ leads' = [leads EXCEPT ![q] = TRUE]
+    /\ leader' = [leader EXCEPT ![k] = Nobody]
+    /\ ThenTrigger(k, Both(<<q>>), "Controller")
+    /\ UNCHANGED <<log, hw, epoch, start, isr, ends, inside, others, requests, ready, todo, least, risen>>
+
+\* A leader cuts off what is not replicated yet.
+TruncateAsTheLeader(k) ==
+    \E q \in Partitions :
+        /\ leads[q] /\ inside[q] = {} /\ hw[q] < End(q)
+        /\ log' = [log EXCEPT ![q] = Below(q)]
+        /\ UNCHANGED <<hw, epoch, leads, start, isr, ends, inside, others, requests, pc, registers>>
+
 \* The high watermark stays one record behind what all have.
 RaisedShort(q, offset, end) == Max(hw[q], Min(offset, end) - 1)
 =============================================================================
