@@ -1,6 +1,7 @@
 """Real runs of TLC on the fixture models, each verdict and each way to fail."""
 
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
@@ -185,8 +186,23 @@ def test_a_module_that_does_not_parse(tmp_path: Path) -> None:
     module.write_text(text.replace("EXTENDS MCLock", "EXTENDS = MCLock"), encoding="utf-8")
     outcome = _run(replace(model, module_path=module))
     assert outcome.verdict is Verdict.ERROR
-    assert "Parse Error" in outcome.summary()
-    assert "at line 2, column 9" in outcome.summary()
+    assert outcome.summary().startswith(f"{module.name}:2:9: ")
+    assert 'Encountered "="' in outcome.summary()
+
+
+def test_a_module_that_names_what_there_is_not(tmp_path: Path) -> None:
+    model = fixture_model("MCLock_invariant")
+    text = model.module_path.read_text(encoding="utf-8")
+    module = tmp_path / model.module_path.name
+    end = "=" * 8
+    module.write_text(text.replace(end, f"A == Nowhere\nB == Neither\n{end}"), encoding="utf-8")
+    outcome = _run(replace(model, module_path=module))
+    assert outcome.verdict is Verdict.ERROR
+    found = [problem.split(": ", 1) for problem in outcome.problems]
+    assert [what for _, what in found] == [
+        f"Unknown operator: `{n}'." for n in ("Nowhere", "Neither")
+    ]
+    assert all(re.fullmatch(rf"{module.name}:\d+:6", place) for place, _ in found)
 
 
 def test_out_of_time() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.tlc.judging.parse_errors import parse_errors
 from wheelproof_spec.tlc.manifest.model import Expectation, Model
 from wheelproof_spec.tlc.running.launch import TlcRun
 from wheelproof_spec.tlc.running.process import Ending
@@ -85,7 +86,11 @@ def _unusable(run: TlcRun) -> Judgement | None:
     if _ran_out_of_memory(report):
         return _inconclusive(f"Java ran out of memory; {_so_far(report)}")
     if report.errors:
-        words = _last_words(report) if run.exit_code == _EXIT_CODE_OF_PARSER else []
+        is_unread = run.exit_code == _EXIT_CODE_OF_PARSER
+        places = parse_errors(report.output_tail) if is_unread else []
+        if places:
+            return Judgement(verdict=Verdict.ERROR, problems=tuple(places))
+        words = _last_words(report) if is_unread else []
         return _error(" / ".join(_one_line(error) for error in (*report.errors, *words)))
     violation = first_violation(report)
     if violation is not None:

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from wheelproof_spec.base.needs import JAR_VARIABLE
 from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.tlc.judging.outcome import ModelOutcome
 from wheelproof_spec.tlc.manifest.model import Model
@@ -122,4 +123,8 @@ def _print_coverage(console: Console, outcome: ModelOutcome) -> None:
 
 def _toolchain_line(toolchain: Toolchain, outcomes: Sequence[ModelOutcome]) -> str:
     announced = announced_version(outcomes) or "TLC, which did not tell its version"
-    return f"{announced}, from {toolchain.jar.describe()}, on Java {toolchain.java.version}"
+    # A jar that was not built by TLC's release script has its template in the place of the date.
+    announced = announced.replace(" of Day Month 20??", ", of no date")
+    others = f"for another one: --jar FILE or {JAR_VARIABLE}"
+    java = toolchain.java.version
+    return f"{announced}, from {toolchain.jar.describe()}, on Java {java}; {others}"
