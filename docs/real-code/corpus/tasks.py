@@ -199,3 +199,111 @@ async def asyncio_wait_for_cancelled() -> None:
     promised = task.cancel()
     await asyncio.wait([task, putting])
     assert task.cancelled() or not promised, "cancel() answered True, and the task went on"
+
+
+async def aiomysql_closed_connection() -> None:
+    """A connection that was closed comes back to the pool: a task that waits is never told."""
+    pools = import_module("aiomysql.pool")
+    made: list[Mock] = []
+
+    def connect(**_settings: object) -> Mock:
+        reader = Mock(eof_received=False, at_eof=lambda: False, exception=lambda: None)
+        connection = Mock(closed=False, _reader=reader, get_transaction_status=lambda: False)
+        connection.close = lambda: setattr(connection, "closed", True)
+        made.append(connection)
+        return connection
+
+    async def use(pool: Any) -> None:
+        async with pool.acquire() as connection:
+            await asyncio.sleep(0)
+            if connection is made[0]:
+                connection.close()
+
+    with patch.object(pools, "connect", AsyncMock(side_effect=connect)):
+        pool = await pools.create_pool(minsize=0, maxsize=1)
+        await asyncio.gather(use(pool), use(pool))
+
+
+async def aiojobs_limit_exceeded() -> None:
+    """Two jobs wait for their turn, the later one is closed: the other begins at once."""
+    running = 0
+    scheduler = import_module("aiojobs").Scheduler(limit=1, close_timeout=None)
+
+    async def work() -> None:
+        nonlocal running
+        running += 1
+        assert running == 1, f"a limit of one, {running} jobs run"
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        running -= 1
+
+    jobs = [await scheduler.spawn(work()) for _ in range(3)]
+    await jobs[2].close()
+    await jobs[1].wait()
+
+
+async def async_lru_forgets() -> None:
+    """A call that was invalidated fails, and takes the value of the next call with it."""
+    calls = 0
+
+    @import_module("async_lru").alru_cache()
+    async def compute() -> int:
+        nonlocal calls
+        calls += 1
+        number = calls
+        await asyncio.sleep(0)
+        assert number > 1, "the first call fails"
+        return number
+
+    failing = asyncio.create_task(compute())
+    await asyncio.sleep(0)
+    compute.cache_invalidate()
+    kept = asyncio.create_task(compute())
+    _, value = await asyncio.gather(failing, kept, return_exceptions=True)
+    if isinstance(value, int):
+        assert await compute() == value, f"the value {value} was computed again"
+
+
+async def httpcore_cancelled() -> None:
+    """A request is cancelled on its way: its connection is never free again."""
+    httpcore = import_module("httpcore")
+    answer = [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", b"ok"]
+    backend = httpcore.AsyncMockBackend(answer * 2)
+    pool = httpcore.AsyncConnectionPool(max_connections=1, network_backend=backend)
+
+    async def get() -> None:
+        async with pool.stream("GET", "http://a/") as response:
+            await response.aread()
+
+    cancelled = asyncio.create_task(get())
+    await asyncio.sleep(0)
+    cancelled.cancel()
+    await asyncio.gather(cancelled, return_exceptions=True)
+    await get()
+
+
+async def aiosqlite_two_closes() -> None:
+    """Two tasks close a connection: its thread answers the first one and ends, the other waits."""
+    connection = await import_module("aiosqlite").connect(":memory:")
+    await asyncio.gather(connection.close(), connection.close())
+
+
+async def aiohttp_cancelled_as_its_turn_comes() -> None:
+    """A request is cancelled as a connection gets free for it: the next in the queue waits on."""
+    aiohttp = import_module("aiohttp")
+    made = AsyncMock(side_effect=lambda *_: Mock(should_close=False))
+    kind = type("Connector", (aiohttp.BaseConnector,), {"_create_connection": made})
+    connector = kind(limit=1, force_close=True)
+    request = Mock(proxy=None, connection_key=Mock(is_ssl=False))
+
+    async def use() -> None:
+        connection = await connector.connect(request, [], aiohttp.ClientTimeout())
+        try:
+            await asyncio.sleep(0)
+        finally:
+            connection.release()
+
+    tasks = [asyncio.create_task(use()) for _ in range(3)]
+    await asyncio.sleep(0)
+    tasks[1].cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -15,7 +15,8 @@ from typing import Any
 from unittest.mock import patch
 
 
-def _together(*actions: Callable[[], object]) -> None:
+def together(*actions: Callable[[], object]) -> None:
+    """Do each action in a thread of its own, and wait for all."""
     threads = [threading.Thread(target=action) for action in actions]
     for thread in threads:
         thread.start()
@@ -26,7 +27,7 @@ def _together(*actions: Callable[[], object]) -> None:
 def zict_lru_evicts_too_many() -> None:
     """Two threads add a key to a full cache; each evicts one key more than is needed."""
     cache = import_module("zict").LRU(1, {})
-    _together(lambda: cache.update(a=1), lambda: cache.update(b=2))
+    together(lambda: cache.update(a=1), lambda: cache.update(b=2))
     assert len(cache) == 1, f"a cache of one place keeps {len(cache)} keys"
 
 
@@ -38,7 +39,7 @@ def zict_setdefault() -> None:
     def ask(value: int) -> None:
         got.append(cache.setdefault("key", value))
 
-    _together(lambda: ask(1), lambda: ask(2))
+    together(lambda: ask(1), lambda: ask(2))
     assert got[0] == got[1], f"one key, two values: {got}"
 
 
@@ -53,7 +54,7 @@ def _two_hits() -> list[bool]:
     def hit() -> None:
         passed.append(limiter.hit(item, "user"))
 
-    _together(hit, hit)
+    together(hit, hit)
     storage.timer.cancel()
     return passed
 
@@ -88,7 +89,7 @@ def cached_property_deadlock() -> None:
         def value(self) -> int:
             return self.left.value if self.left else 1
 
-    _together(lambda: Left(Right()).value, lambda: Right(Left()).value)
+    together(lambda: Left(Right()).value, lambda: Right(Left()).value)
 
 
 def http_client_version() -> None:
@@ -105,7 +106,7 @@ def http_client_version() -> None:
             client.version(version).mail.get(query_params={"want": version})
 
     with patch.object(urllib.request.OpenerDirector, "open", send):
-        _together(lambda: get(2), lambda: get(3))
+        together(lambda: get(2), lambda: get(3))
     assert sorted(urls) == ["http://host/v2/mail?want=2", "http://host/v3/mail?want=3"], urls
 
 
@@ -127,7 +128,7 @@ def http_client_headers() -> None:
             return
 
     client = type("Client", (module.Client,), {"_make_request": send})("http://host")
-    _together(lambda: get("a"), lambda: get("b"))
+    together(lambda: get("a"), lambda: get("b"))
     assert sent == {f"http://host?user={user}": user for user in "ab"}, sent
 
 
@@ -135,7 +136,7 @@ def expiringdict_setdefault() -> None:
     """setdefault is not one step: two threads are both given their own value."""
     cache = import_module("expiringdict").ExpiringDict(max_len=9, max_age_seconds=3600)
     got: list[int] = []
-    _together(
+    together(
         lambda: got.append(cache.setdefault("key", 1)),
         lambda: got.append(cache.setdefault("key", 2)),
     )
@@ -153,7 +154,7 @@ def circuitbreaker_lost_failure() -> None:
         except OSError:
             return
 
-    _together(fail, fail)
+    together(fail, fail)
     assert breaker.opened, f"two failures, counted {breaker.failure_count}"
 
 
@@ -168,7 +169,7 @@ def pybreaker_false_notice() -> None:
     bases = (pybreaker.CircuitBreakerListener,)
     listener = type("Listener", bases, {"state_change": state_change})()
     breaker = pybreaker.CircuitBreaker(listeners=[listener])
-    _together(breaker.open, lambda: breaker.state)
+    together(breaker.open, lambda: breaker.state)
     assert told == ["open"], f"the circuit opened once, the listener was told {told}"
 
 
@@ -188,7 +189,7 @@ def pykka_ask_unanswered() -> None:
         except pykka.ActorDeadError:
             return
 
-    _together(ask, lambda: actor.stop(block=False))
+    together(ask, lambda: actor.stop(block=False))
 
 
 def pyrate_limiter_two_buckets() -> None:
@@ -206,7 +207,7 @@ def pyrate_limiter_two_buckets() -> None:
         except RuntimeError as error:
             results.append(str(error))
 
-    _together(acquire, acquire)
+    together(acquire, acquire)
     assert sorted(results) == ["full", "passed"], results
 
 
@@ -217,7 +218,7 @@ def watchdog_emitter_not_started() -> None:
 
     emitter = type("Emitter", (api.EventEmitter,), {"run": lambda _emitter: None})
     observer = api.BaseObserver(emitter)
-    _together(observer.start, lambda: observer.schedule(handler, "."))
+    together(observer.start, lambda: observer.schedule(handler, "."))
     started = [emitter.ident is not None for emitter in observer.emitters]
     observer.stop()
     observer.join()
@@ -235,7 +236,7 @@ def dbutils_shared_connection_gone() -> None:
         connection.begin()
         connection.close()
 
-    _together(work, work)
+    together(work, work)
     pool.close()
 
 
@@ -243,7 +244,7 @@ def dateutil_cached_rule() -> None:
     """Whoever finishes a cached rule keeps its lock: another thread waits for it for ever."""
     rrule = import_module("dateutil.rrule")
     rule = rrule.rrule(rrule.DAILY, dtstart=datetime(2020, 1, 1), count=1, cache=True)
-    _together(lambda: list(rule), lambda: list(rule))
+    together(lambda: list(rule), lambda: list(rule))
 
 
 def apscheduler_shutdown() -> None:
@@ -269,7 +270,7 @@ def socketio_two_callbacks() -> None:
 
     with patch.object(server, "_send_packet", lambda _sid, packet: numbers.append(packet.id)):
         numbers: list[int] = []
-        _together(lambda: emit("a"), lambda: emit("b"))
+        together(lambda: emit("a"), lambda: emit("b"))
     for number in numbers:
         server.manager.trigger_callback(sid, number, [])
     assert sorted(called) == ["a", "b"], f"both were acknowledged, called {called}"
@@ -285,28 +286,28 @@ def urllib3_pool_closed() -> None:
             manager.request("GET", "http://a/")
 
     with patch("urllib3.util.connection.create_connection", side_effect=OSError):
-        _together(request, lambda: manager.connection_from_host("b"))
+        together(request, lambda: manager.connection_from_host("b"))
 
 
 def kafka_callback_lost() -> None:
     """A callback that is added while the future completes is never called."""
     future = import_module("kafka.future").Future()
     called: list[int] = []
-    _together(lambda: future.success(1), lambda: future.add_callback(called.append))
+    together(lambda: future.success(1), lambda: future.add_callback(called.append))
     assert called == [1], f"the future succeeded, the callback was called {len(called)} times"
 
 
 def passlib_lazy_context() -> None:
     """Two threads are the first to use a lazy context: one of them finds it half made."""
     context = import_module("passlib.context").LazyCryptContext(["plaintext"])
-    _together(lambda: context.schemes(), lambda: context.schemes())
+    together(lambda: context.schemes(), lambda: context.schemes())
 
 
 def filelock_two_singletons() -> None:
     """Two threads ask for the singleton of a path: each makes one, and locks beside the other."""
     module = import_module("filelock")
     got: list[object] = []
-    _together(*[lambda: got.append(module.FileLock("path", is_singleton=True))] * 2)
+    together(*[lambda: got.append(module.FileLock("path", is_singleton=True))] * 2)
     assert got[0] is got[1], "one path, two singletons"
 
 
@@ -318,4 +319,34 @@ def expiringdict_iteration() -> None:
     def add() -> None:
         cache["b"] = 2
 
-    _together(add, lambda: [cache[key] for key in cache])
+    together(add, lambda: [cache[key] for key in cache])
+
+
+def huey_two_get_one_number() -> None:
+    """A counter is incremented with the lock and read without: two callers get one number."""
+    storage = import_module("huey.storage").MemoryStorage()
+    got: list[int] = []
+    together(*[lambda: got.append(storage.incr("key"))] * 2)
+    assert sorted(got) == [1, 2], f"two increments returned {got}"
+
+
+def reactivex_failure_told_as_end() -> None:
+    """A subscriber comes as the subject fails: it is told that the sequence completed."""
+    subject = import_module("reactivex.subject").Subject()
+    told: list[str] = []
+
+    def subscribe() -> None:
+        subject.subscribe(
+            on_error=lambda _error: told.append("error"),
+            on_completed=lambda: told.append("completed"),
+        )
+
+    together(subscribe, lambda: subject.on_error(ValueError()))
+    assert told == ["error"], f"the subject failed, a subscriber was told {told}"
+
+
+def reactivex_dispose_raises() -> None:
+    """A subscription to a ReplaySubject is disposed of as the subject completes: ValueError."""
+    subject = import_module("reactivex.subject").ReplaySubject()
+    subscription = subject.subscribe()
+    together(subscription.dispose, subject.on_completed)

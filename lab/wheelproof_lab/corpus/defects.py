@@ -4,15 +4,14 @@ from dataclasses import dataclass
 
 PYTHON = "CPython"
 """The package whose release is that of the interpreter."""
-NEWEST = "the newest release has it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
     """A defect of the release `broken`; the program `name` of a file of the corpus shows it.
 
-    `mended` is the first release without it that was tried, or `why_not_mended` says why there is
-    none. `instrument` are the packages whose state is seen, beside locks and turns. `reported` is
+    `mended` is the first release without it that was tried; without one, `why_not_mended` says why.
+    `instrument` are the packages whose state is seen, beside locks and turns. `reported` is
     where it was reported, empty if nowhere that we know of.
     """
 
@@ -22,7 +21,7 @@ class Defect:
     what: str
     instrument: tuple[str, ...] = ("none",)
     mended: str = ""
-    why_not_mended: str = ""
+    why_not_mended: str = "the newest release has it"
     reported: str = ""
 
     @property
@@ -149,6 +148,43 @@ TASKS: tuple[Defect, ...] = (
         what="cancel() answers True, and the task goes on",
         reported="python/cpython#86296",
     ),
+    Defect(
+        name="aiomysql_closed_connection",
+        package="aiomysql",
+        broken="0.3.2",
+        what="a closed connection comes back, and no waiter is told",
+    ),
+    Defect(
+        name="aiojobs_limit_exceeded",
+        package="aiojobs",
+        broken="1.4.0",
+        what="a pending job is closed, and two jobs run at a limit of one",
+    ),
+    Defect(
+        name="async_lru_forgets",
+        package="async-lru",
+        broken="2.4.0",
+        what="a call that was invalidated takes the next value with it",
+    ),
+    Defect(
+        name="httpcore_cancelled",
+        package="httpcore[asyncio]",
+        broken="1.0.9",
+        what="a cancelled request keeps its connection for ever",
+        reported="encode/httpcore#1093",
+    ),
+    Defect(
+        name="aiosqlite_two_closes",
+        package="aiosqlite",
+        broken="0.22.1",
+        what="of two tasks that close a connection one waits for ever",
+    ),
+    Defect(
+        name="aiohttp_cancelled_as_its_turn_comes",
+        package="aiohttp",
+        broken="3.14.5",
+        what="a request is cancelled as its turn comes, and the next one waits for ever",
+    ),
 )
 """Those of tasks.py."""
 
@@ -157,7 +193,6 @@ THREADS: tuple[Defect, ...] = (
         name="zict_lru_evicts_too_many",
         package="zict",
         broken="3.0.0",
-        why_not_mended=NEWEST,
         what="two threads evict one key too many",
         instrument=("zict",),
     ),
@@ -165,7 +200,6 @@ THREADS: tuple[Defect, ...] = (
         name="zict_setdefault",
         package="zict",
         broken="3.0.0",
-        why_not_mended=NEWEST,
         what="one key has two values",
         reported="dask/zict#99",
     ),
@@ -173,7 +207,6 @@ THREADS: tuple[Defect, ...] = (
         name="limits_two_hits_pass",
         package="limits",
         broken="5.8.0",
-        why_not_mended=NEWEST,
         what="two hits pass a limit of one",
         instrument=("limits",),
     ),
@@ -181,7 +214,6 @@ THREADS: tuple[Defect, ...] = (
         name="limits_both_hits_refused",
         package="limits",
         broken="5.8.0",
-        why_not_mended=NEWEST,
         what="a limit of one passes none of two hits",
         instrument=("limits",),
     ),
@@ -198,7 +230,6 @@ THREADS: tuple[Defect, ...] = (
         name="http_client_version",
         package="python-http-client",
         broken="3.3.7",
-        why_not_mended=NEWEST,
         what="a request goes to the version of another thread",
         instrument=("python_http_client",),
     ),
@@ -206,7 +237,6 @@ THREADS: tuple[Defect, ...] = (
         name="http_client_headers",
         package="python-http-client",
         broken="3.3.7",
-        why_not_mended=NEWEST,
         what="a request goes out with the token of another one",
         instrument=("python_http_client",),
     ),
@@ -214,14 +244,12 @@ THREADS: tuple[Defect, ...] = (
         name="expiringdict_setdefault",
         package="expiringdict",
         broken="1.2.2",
-        why_not_mended=NEWEST,
         what="one key has two values",
     ),
     Defect(
         name="circuitbreaker_lost_failure",
         package="circuitbreaker",
         broken="2.1.3",
-        why_not_mended=NEWEST,
         what="two failures are counted as one",
         instrument=("circuitbreaker",),
     ),
@@ -229,7 +257,6 @@ THREADS: tuple[Defect, ...] = (
         name="pybreaker_false_notice",
         package="pybreaker",
         broken="1.4.1",
-        why_not_mended=NEWEST,
         what="listeners are told that an open circuit closed",
         instrument=("pybreaker",),
     ),
@@ -237,7 +264,6 @@ THREADS: tuple[Defect, ...] = (
         name="pykka_ask_unanswered",
         package="pykka",
         broken="4.5.0",
-        why_not_mended=NEWEST,
         what="a question to a stopping actor is never answered",
     ),
     Defect(
@@ -253,7 +279,6 @@ THREADS: tuple[Defect, ...] = (
         name="watchdog_emitter_not_started",
         package="watchdog",
         broken="6.0.0",
-        why_not_mended=NEWEST,
         what="a path scheduled while the observer starts is not watched",
         instrument=("watchdog",),
         reported="gorakhargosh/watchdog#1044",
@@ -276,14 +301,12 @@ THREADS: tuple[Defect, ...] = (
         name="apscheduler_shutdown",
         package="APScheduler",
         broken="3.11.3",
-        why_not_mended=NEWEST,
         what="JobLookupError ends the scheduler's thread at shutdown",
     ),
     Defect(
         name="socketio_two_callbacks",
         package="python-socketio",
         broken="5.16.3",
-        why_not_mended=NEWEST,
         what="two messages get one number, a callback is lost",
         instrument=("socketio.base_manager",),
     ),
@@ -309,7 +332,6 @@ THREADS: tuple[Defect, ...] = (
         name="passlib_lazy_context",
         package="passlib",
         broken="1.7.4",
-        why_not_mended=NEWEST,
         what="of two first users one finds the context half made",
         instrument=("passlib.context",),
     ),
@@ -325,12 +347,76 @@ THREADS: tuple[Defect, ...] = (
         name="expiringdict_iteration",
         package="expiringdict",
         broken="1.2.2",
-        why_not_mended=NEWEST,
         what="iterating while another thread adds raises",
         instrument=(),
+    ),
+    Defect(
+        name="huey_two_get_one_number",
+        package="huey",
+        broken="3.5.4",
+        what="two increments return the same number",
+        instrument=("huey.storage",),
+    ),
+    Defect(
+        name="reactivex_failure_told_as_end",
+        package="reactivex",
+        broken="6.1.0",
+        what="a subscriber to a failing subject is told that it completed",
+        instrument=("reactivex.subject", "reactivex.observer"),
+    ),
+    Defect(
+        name="reactivex_dispose_raises",
+        package="reactivex",
+        broken="6.1.0",
+        what="ValueError from a subscription that is disposed of at the end",
+        instrument=("reactivex.subject",),
     ),
 )
 """Those of threads.py."""
 
-DEFECTS = {"tasks": TASKS, "threads": THREADS}
+CLIENTS: tuple[Defect, ...] = (
+    Defect(
+        name="kombu_limit_exceeded",
+        package="kombu",
+        broken="5.7.0",
+        what="two connections are taken at a limit of one",
+        instrument=("kombu.resource",),
+    ),
+    Defect(
+        name="sentry_worker_killed",
+        package="sentry-sdk",
+        broken="2.75.0",
+        what="AttributeError in a thread that sends while the worker is killed",
+        instrument=("sentry_sdk.worker",),
+    ),
+    Defect(
+        name="otel_lost_at_shutdown",
+        package="opentelemetry-sdk",
+        broken="1.45.2",
+        what="a record is neither exported nor counted as dropped",
+        instrument=("opentelemetry.sdk._shared_internal",),
+    ),
+    Defect(
+        name="otel_lost_when_full",
+        package="opentelemetry-sdk",
+        broken="1.45.2",
+        what="a record is dropped from a full queue and not counted",
+        instrument=("opentelemetry.sdk._shared_internal",),
+    ),
+    Defect(
+        name="elastic_transport_nodes",
+        package="elastic-transport",
+        broken="9.4.2",
+        what="RuntimeError as another thread marks a node as dead",
+        instrument=("elastic_transport._node_pool",),
+    ),
+    Defect(
+        name="paho_two_wait_for_publish",
+        package="paho-mqtt",
+        broken="2.2.0",
+        what="of two threads that wait for a message one is never told",
+    ),
+)
+
+DEFECTS = {"tasks": TASKS, "threads": THREADS, "clients": CLIENTS}
 """All of them, by the name of the file with their programs."""

@@ -67,7 +67,7 @@ def renew_page() -> int:
 def look_for(file: str, defect: Defect) -> Found:
     """Look for a defect in every way; raises AssertionError if the model checker is wrong."""
     broken, mended = judged(file, defect)
-    threads = file == "threads"
+    threads = file != "tasks"
     return Found(
         file=file,
         defect=defect,
