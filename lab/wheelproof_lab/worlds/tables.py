@@ -88,8 +88,7 @@ class ProgramRow(Generic[BenchT_contra]):
 
     `idle` is what threads do that another thread starts, `check` the method that checks the end, if
     that is not `check`. `bugs` are the known bugs that the program shows, `fault_bugs` those that
-    it shows in an environment of which one call fails. `signalled` is what a thread more does, the
-    first part of which a signal may end, at fewer than `places`; the rest comes afterwards.
+    it shows in an environment of which one call fails.
     """
 
     summary: str
@@ -97,13 +96,19 @@ class ProgramRow(Generic[BenchT_contra]):
     threads: Mapping[str, Acts[BenchT_contra]] = field(
         default_factory=dict[str, Acts[BenchT_contra]]
     )
-    signalled: tuple[Act[BenchT_contra], ...] = ()
-    places: int = 0
     idle: Mapping[str, Act[BenchT_contra]] = field(default_factory=dict[str, Act[BenchT_contra]])
     check: Callable[[BenchT_contra], None] | None = None
     bugs: tuple[str, ...] = ()
     fault_bugs: tuple[str, ...] = ()
     spurious_wakeups: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalRow(ProgramRow[BenchT_contra]):
+    """A program with one thread more, whose first act a signal may end at fewer than `places`."""
+
+    signalled: tuple[Act[BenchT_contra], ...]
+    places: int
 
 
 def scenario_of(row: ProgramRow[BenchT], bench: BenchT) -> Scenario:
@@ -113,11 +118,16 @@ def scenario_of(row: ProgramRow[BenchT], bench: BenchT) -> Scenario:
     bench.idle = {name: sync.thread(idle.on(bench), name) for name, idle in row.idle.items()}
     check = bench.check if row.check is None else partial(row.check, bench)
     threads = {name: _body(bench, acts) for name, acts in row.threads.items()}
-    if row.signalled:
-        signal = bench.signal = Signal("wheelproof", places=row.places)
-        action, *rest = (one.on(bench) for one in row.signalled)
-        threads["signalled"] = [signal.during(action), *rest]
     return Scenario(threads=threads, check=check)
+
+
+def signalled_scenario_of(row: SignalRow[BenchT], bench: BenchT) -> Scenario:
+    """Return the scenario of a row on `bench`, with the thread that a signal reaches."""
+    scenario = scenario_of(row, bench)
+    signal = bench.signal = Signal("wheelproof", places=row.places)
+    action, *rest = (one.on(bench) for one in row.signalled)
+    signalled: Body = [signal.during(action), *rest]
+    return replace(scenario, threads={**scenario.threads, "signalled": signalled})
 
 
 def programs_of(

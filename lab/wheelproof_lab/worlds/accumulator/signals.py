@@ -12,7 +12,7 @@ from wheelproof.producer.accumulator.appends_in_progress import AppendsInProgres
 from wheelproof.producer.byte_buffer import ByteBuffer
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_lab.worlds.accumulator.bench import AccumulatorBench
-from wheelproof_lab.worlds.tables import ProgramRow, act, scenario_of, signals_of
+from wheelproof_lab.worlds.tables import SignalRow, act, signalled_scenario_of, signals_of
 
 _APPENDS = "_appends_in_progress"
 _FLUSH = "RecordAccumulator.await_flush_completion"
@@ -113,7 +113,7 @@ def _require_none_under_way(appends: AppendsInProgress) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row(ProgramRow[SignalledBench]):
+class _Row(SignalRow[SignalledBench]):
     """Threads that use one accumulator, whose pool has memory for some `batches`."""
 
     batches: int
@@ -254,7 +254,7 @@ _ROWS: Mapping[str, _Row] = {
 
 
 def _build(row: _Row, accumulator_class: type[RecordAccumulator]) -> Scenario:
-    return scenario_of(row, SignalledBench(accumulator_class, row.batches))
+    return signalled_scenario_of(row, SignalledBench(accumulator_class, row.batches))
 
 
 def signals_with(accumulator_class: type[RecordAccumulator]) -> tuple[Program, ...]:

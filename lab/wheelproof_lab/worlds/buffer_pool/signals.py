@@ -11,7 +11,7 @@ from wheelproof.producer import BufferExhaustedError, BufferPool, ByteBuffer
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_lab.worlds.buffer_pool.bench import FOREVER, PoolBench
 from wheelproof_lab.worlds.buffer_pool.programs import GUARDED
-from wheelproof_lab.worlds.tables import ProgramRow, act, scenario_of, signals_of
+from wheelproof_lab.worlds.tables import SignalRow, act, signalled_scenario_of, signals_of
 
 
 class SignalledPool(PoolBench):
@@ -41,7 +41,7 @@ class SignalledPool(PoolBench):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row(ProgramRow[SignalledPool]):
+class _Row(SignalRow[SignalledPool]):
     """Threads that use one pool of `total` bytes, of which `held` are on loan at the beginning."""
 
     total: int
@@ -123,7 +123,7 @@ _ROWS: Mapping[str, _Row] = {
 
 
 def _build(row: _Row, pool_class: type[BufferPool]) -> Scenario:
-    return scenario_of(row, SignalledPool(pool_class, row.total, row.held))
+    return signalled_scenario_of(row, SignalledPool(pool_class, row.total, row.held))
 
 
 def signals_with(pool_class: type[BufferPool]) -> tuple[Program, ...]:

@@ -34,7 +34,7 @@ class CountingOperation(DelayedOperation):
     if another thread is inside at the same time.
     """
 
-    __slots__ = ("_inside", "_needed", "_progress", "completions", "expirations")
+    __slots__ = ("_inside", "_needed", "_progress", "completions", "expirations", "told")
 
     def __init__(
         self,
@@ -50,6 +50,8 @@ class CountingOperation(DelayedOperation):
         self._inside = sync.atomic_integer(0, "inside") if exclusive else None
         self.completions = 0
         self.expirations = 0
+        self.told = 0
+        """How many triggers have said that they completed it."""
 
     def try_complete(self) -> bool:
         """Test whether the counter has reached the number."""
@@ -71,13 +73,15 @@ class CountingOperation(DelayedOperation):
     def trigger(self) -> None:
         """Increment the counter, then trigger the operation."""
         self._progress.add_and_get(1)
-        self.safe_try_complete()
+        if self.safe_try_complete():
+            self.told += 1
 
     def check_completed(self) -> None:
         """Raise unless the operation was completed exactly once."""
         assert self.completions == 1, f"completed {self.completions} times, not once"
         assert self.is_completed(), "its state is not that of one that is completed"
         assert self.expirations <= 1, f"expired {self.expirations} times"
+        assert self.told <= 1, f"{self.told} triggers say that they have completed it"
 
     def _enter(self, name: str) -> None:
         if self._inside is not None:
@@ -120,6 +124,11 @@ class CompletionBench(Bench):
     def check(self) -> None:
         """Raise unless the operation was completed exactly once."""
         self._operation.check_completed()
+
+    def check_told(self) -> None:
+        """Raise unless one trigger has completed the operation, and says so."""
+        self._operation.check_completed()
+        assert self._operation.told == 1, "a trigger has completed it, and does not say so"
 
     def hold(self) -> None:
         """Hold the lock of the operation."""
@@ -170,6 +179,7 @@ _ROWS: Mapping[str, CompletionRow] = {
         summary="Two threads make progress and attempt to complete; both are needed.",
         disciplines=("monitor", "pending-flag", "blocking", "exclusive"),
         needed=2,
+        check=CompletionBench.check_told,
         threads={
             "trigger 1": act(CompletionBench.trigger),
             "trigger 2": act(CompletionBench.trigger),
@@ -180,6 +190,7 @@ _ROWS: Mapping[str, CompletionRow] = {
         summary="Three threads make progress and attempt to complete; all are needed.",
         disciplines=("monitor", "blocking", "exclusive"),
         needed=3,
+        check=CompletionBench.check_told,
         threads={
             "trigger 1": act(CompletionBench.trigger),
             "trigger 2": act(CompletionBench.trigger),
@@ -192,6 +203,7 @@ _ROWS: Mapping[str, CompletionRow] = {
         summary="Three threads make progress and attempt to complete; one is enough.",
         disciplines=("pending-flag",),
         needed=1,
+        check=CompletionBench.check_told,
         threads={
             "trigger 1": act(CompletionBench.trigger),
             "trigger 2": act(CompletionBench.trigger),
@@ -217,6 +229,21 @@ _ROWS: Mapping[str, CompletionRow] = {
             "trigger 1": act(CompletionBench.trigger),
             "trigger 2": act(CompletionBench.trigger),
             "expiry": act(CompletionBench.expire),
+        },
+    ),
+    "done-2": CompletionRow(
+        summary="Two triggers that nobody meets complete; two that meet come too late.",
+        disciplines=("monitor", "pending-flag", "blocking", "exclusive", "try-lock-once"),
+        needed=2,
+        before=(
+            act(CompletionBench.trigger),
+            act(CompletionBench.trigger),
+            act(CompletionBench.check_told),
+        ),
+        check=CompletionBench.check_told,
+        threads={
+            "trigger 1": act(CompletionBench.trigger),
+            "trigger 2": act(CompletionBench.trigger),
         },
     ),
     "force": CompletionRow(

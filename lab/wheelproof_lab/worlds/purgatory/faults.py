@@ -49,7 +49,11 @@ class _FaultyOperation(FlagOperation):
         except FaultError:
             self.has_raised = True
             raise
-        return super().try_complete()
+        try:
+            return super().try_complete()
+        except _CompletionError as error:
+            # Who completes an operation may wrap what its callback raises.
+            raise _CompletionError from error
 
     def on_complete(self) -> None:
         """Count the completion, and raise now and then, also what ends a thread."""

@@ -5,13 +5,12 @@ is left of any.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from wheelproof.purgatory import DelayedOperation
 from wheelproof.timer import TimerTask, TimerTaskEntry
 from wheelproof_explore.program import Program, Scenario
 from wheelproof_lab.worlds.purgatory.purgatory import AnyPurgatory, PurgatoryWorld, TimerOfOneList
-from wheelproof_lab.worlds.tables import ProgramRow, act, scenario_of, signals_of
+from wheelproof_lab.worlds.tables import SignalRow, act, signalled_scenario_of, signals_of
 
 
 class _KeepingTimer(TimerOfOneList):
@@ -79,74 +78,69 @@ class SignalledPurgatory(PurgatoryWorld):
             assert operation.completions <= 1, f"completed {operation.completions} times"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row(ProgramRow[SignalledPurgatory]):
-    """Threads that use one purgatory."""
-
-
 _WAITING = (
     act(SignalledPurgatory.watched, "key", "other"),
     act(SignalledPurgatory.watched, "key"),
     act(SignalledPurgatory.operation),
 )
-_ROWS: Mapping[str, _Row] = {
-    "purgatory-watch": _Row(
+_ROWS: Mapping[str, SignalRow[SignalledPurgatory]] = {
+    "purgatory-watch": SignalRow(
         summary="A signal ends a watch under two keys, one of which is triggered.",
         before=_WAITING[:1] + _WAITING[2:],
         places=100,
         signalled=(act(SignalledPurgatory.hand_in, 1, "key", "other"),),
         threads={"trigger": act(SignalledPurgatory.trigger, "key")},
     ),
-    "purgatory-watch-expiry": _Row(
+    "purgatory-watch-expiry": SignalRow(
         summary="A signal ends a watch, while the time is over.",
         before=_WAITING[2:],
         places=110,
         signalled=(act(SignalledPurgatory.hand_in, 0, "key", "other"),),
         threads={"advance": act(SignalledPurgatory.advance)},
     ),
-    "purgatory-trigger": _Row(
+    "purgatory-trigger": SignalRow(
         summary="A signal ends a trigger, while another key is triggered.",
         before=_WAITING,
         places=160,
         signalled=(act(SignalledPurgatory.trigger, "key"),),
         threads={"trigger": act(SignalledPurgatory.check_key, "other")},
     ),
-    "purgatory-advance": _Row(
+    "purgatory-advance": SignalRow(
         summary="A signal ends an advance, while a key is triggered.",
         before=_WAITING[:2],
         places=200,
         signalled=(act(SignalledPurgatory.advance),),
         threads={"trigger": act(SignalledPurgatory.trigger, "other")},
     ),
-    "purgatory-force": _Row(
+    "purgatory-force": SignalRow(
         summary="A signal ends a completion by force, while a key is triggered.",
         before=_WAITING[:1],
         places=50,
         signalled=(act(SignalledPurgatory.force, 0),),
         threads={"trigger": act(SignalledPurgatory.trigger, "key")},
     ),
-    "purgatory-cancel": _Row(
+    "purgatory-cancel": SignalRow(
         summary="A signal ends the cancelling of a key, which is triggered.",
         before=_WAITING[:2],
         places=90,
         signalled=(act(SignalledPurgatory.cancel_key, "key"),),
         threads={"trigger": act(SignalledPurgatory.trigger, "other")},
     ),
-    "purgatory-purge": _Row(
+    "purgatory-purge": SignalRow(
         summary="A signal ends a purge, while an operation is handed in.",
         before=(*_WAITING, act(SignalledPurgatory.force, 0)),
         places=110,
         signalled=(act(SignalledPurgatory.purge),),
         threads={"watch": act(SignalledPurgatory.hand_in, 2, "key")},
     ),
-    "purgatory-look": _Row(
+    "purgatory-look": SignalRow(
         summary="A signal ends a question, while a key is triggered.",
         before=_WAITING[:1],
         places=50,
         signalled=(act(SignalledPurgatory.look),),
         threads={"trigger": act(SignalledPurgatory.trigger, "key")},
     ),
-    "purgatory-close": _Row(
+    "purgatory-close": SignalRow(
         summary="A signal ends a shutdown, which is made again, while an operation is handed in.",
         before=_WAITING,
         places=10,
@@ -157,8 +151,8 @@ _ROWS: Mapping[str, _Row] = {
 }
 
 
-def _build(row: _Row, purgatory_class: type[AnyPurgatory]) -> Scenario:
-    return scenario_of(row, SignalledPurgatory(purgatory_class))
+def _build(row: SignalRow[SignalledPurgatory], purgatory_class: type[AnyPurgatory]) -> Scenario:
+    return signalled_scenario_of(row, SignalledPurgatory(purgatory_class))
 
 
 def signals_with(purgatory_class: type[AnyPurgatory]) -> tuple[Program, ...]:

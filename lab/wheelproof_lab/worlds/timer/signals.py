@@ -5,11 +5,10 @@ once, or was cancelled.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from wheelproof.timer import SystemTimer
 from wheelproof_explore.program import Program, Scenario
-from wheelproof_lab.worlds.tables import ProgramRow, act, scenario_of, signals_of
+from wheelproof_lab.worlds.tables import SignalRow, act, signalled_scenario_of, signals_of
 from wheelproof_lab.worlds.timer.entry_migration import IdleTask
 from wheelproof_lab.worlds.timer.system_timer import CLOCK_OF_A_WHEEL, TimerBench
 
@@ -43,11 +42,6 @@ class SignalledTimer(TimerBench):
             raise
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row(ProgramRow[SignalledTimer]):
-    """Threads that use one timer, of two buckets a level."""
-
-
 _DUE = (
     act(SignalledTimer.task, 1),
     act(SignalledTimer.task, 1),
@@ -56,50 +50,50 @@ _DUE = (
     act(SignalledTimer.make, 0),
     act(SignalledTimer.make, 3),
 )
-_ROWS: Mapping[str, _Row] = {
-    "timer-add": _Row(
+_ROWS: Mapping[str, SignalRow[SignalledTimer]] = {
+    "timer-add": SignalRow(
         summary="A signal ends an add to a bucket, while the clock is advanced.",
         before=_DUE,
         places=110,
         signalled=(act(SignalledTimer.hand_in, 4),),
         threads={"advance": act(SignalledTimer.advance)},
     ),
-    "timer-add-due": _Row(
+    "timer-add-due": SignalRow(
         summary="A signal ends an add of a task that is due, while another task is cancelled.",
         before=_DUE,
         places=60,
         signalled=(act(SignalledTimer.hand_in, 3),),
         threads={"cancel": act(SignalledTimer.cancel, 0)},
     ),
-    "timer-add-again": _Row(
+    "timer-add-again": SignalRow(
         summary="A signal ends the second add of a task, while the clock is advanced.",
         before=_DUE,
         places=120,
         signalled=(act(SignalledTimer.add_in_use, 2),),
         threads={"advance": act(SignalledTimer.advance)},
     ),
-    "timer-cancel": _Row(
+    "timer-cancel": SignalRow(
         summary="A signal ends a cancel, while the clock is advanced.",
         before=_DUE,
         places=30,
         signalled=(act(SignalledTimer.cancel, 2),),
         threads={"advance": act(SignalledTimer.advance)},
     ),
-    "timer-advance": _Row(
+    "timer-advance": SignalRow(
         summary="A signal ends an advance, while a task is added.",
         before=_DUE,
         places=130,
         signalled=(act(SignalledTimer.advance), act(SignalledTimer.advance)),
         threads={"add": act(SignalledTimer.hand_in, 3)},
     ),
-    "timer-advance-above": _Row(
+    "timer-advance-above": SignalRow(
         summary="A signal ends an advance that moves tasks down, while one is cancelled.",
         before=(*_DUE, act(SignalledTimer.at, 3)),
         places=230,
         signalled=(act(SignalledTimer.advance), act(SignalledTimer.advance)),
         threads={"cancel": act(SignalledTimer.cancel, 2)},
     ),
-    "timer-close": _Row(
+    "timer-close": SignalRow(
         summary="A signal ends a close, which is made again, while a task is added.",
         before=_DUE,
         places=20,
@@ -107,7 +101,7 @@ _ROWS: Mapping[str, _Row] = {
         threads={"add": act(SignalledTimer.hand_in, 3)},
         check=SignalledTimer.check_closed,
     ),
-    "timer-size": _Row(
+    "timer-size": SignalRow(
         summary="A signal ends a question, while the clock is advanced.",
         before=_DUE,
         places=10,
@@ -117,8 +111,8 @@ _ROWS: Mapping[str, _Row] = {
 }
 
 
-def _build(row: _Row, timer_class: type[SystemTimer]) -> Scenario:
-    return scenario_of(row, SignalledTimer(timer_class))
+def _build(row: SignalRow[SignalledTimer], timer_class: type[SystemTimer]) -> Scenario:
+    return signalled_scenario_of(row, SignalledTimer(timer_class))
 
 
 def signals_with(timer_class: type[SystemTimer]) -> tuple[Program, ...]:
