@@ -1,4 +1,4 @@
-"""The adapters to start from pass as they are, and need nothing of this project."""
+"""The adapters to start from pass as they are, and fail once one line is wrong."""
 
 import shlex
 import subprocess
@@ -11,48 +11,163 @@ from support.drive.adapters import ADAPTERS, conform, python
 from support.toolchains import require
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
-from wheelproof_spec.drive.usual import TEMPLATES
+from wheelproof_spec.components.registry import COMPONENTS
+from wheelproof_spec.drive.usual import LANGUAGES, template
 
 TEMPLATE = ADAPTERS / "template"
-
-
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_a_template_is_printed_as_it_is(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["conform", "--template", name])
-    assert ended.value.code == 0
-    printed = capsys.readouterr().out
-    assert printed == (TEMPLATE / TEMPLATES[name]).read_text(encoding="utf-8")
-
-
-def test_the_adapter_in_python_passes() -> None:
-    result = conform(python(TEMPLATE / "adapter.py"), 60)
-    assert result.verdict is Verdict.PASS
-    assert all(count.checked > 0 for count in result.clauses)
-
-
+NODE_MODULES = ADAPTERS / "ports-node" / "node_modules"
 BUILT = {
-    "go": ["go", "build", "-o", "{program}", "{source}"],
-    "rust": ["rustc", "-O", "--edition", "2024", "-o", "{program}", "{source}"],
+    "go": ("go", "build", "-o", "{program}", "{source}"),
+    "rust": ("rustc", "--edition", "2024", "-o", "{program}", "{source}"),
+    "java": ("javac", "-d", "{program}", "{source}"),
 }
-STARTED = {"java": "java {source}", "javascript": "node {source}"}
+STARTED = {"java": "java -cp {program} Adapter"}
+"""How what is built is started, if that is not by its name."""
+WITHOUT_CAPABILITY = {
+    "buffer_pool": {"BufferPool.KeepsBuffers", "BufferPool.CountsTheTimeWaited"},
+    "accumulator": {
+        "Accumulator.NoAppendWaitsForWhatIsThere",
+        "Accumulator.SplitMakesBatchesOfTheSize",
+        "Accumulator.ReadyTellsTheTruth",
+        "Accumulator.ReadyNamesTheTopicsWithoutALeader",
+        "Accumulator.ReadyTellsWhenToLookAgain",
+        "Accumulator.ExpiryTellsWhenTheNextIsDue",
+        "Accumulator.ExpiresWhatIsLate",
+        "Accumulator.MemoryIsConserved",
+        "Accumulator.ARequestIsNotOverwritten",
+    },
+}
+"""The clauses that ask for what a template leaves out: a pool for the accumulator, among others."""
+RIGHT_AND_WRONG = {
+    "timer": ("<=", "<"),
+    "purgatory": ("<=", "<"),
+    "buffer_pool": ("<=", "<"),
+    "accumulator": (">=", ">"),
+    "replication": ("<", "<="),
+}
+COMPARED = {
+    ("timer", "python"): "due_ms {} to_ms",
+    ("timer", "typescript"): "dueMs {} to_ms",
+    ("timer", "go"): "dueMs {} m.nowMs &&",
+    ("timer", "rust"): "*due_ms {} self.now_ms",
+    ("timer", "java"): "one.getValue() {} nowMs",
+    ("purgatory", "python"): "one.due_ms {} to_ms",
+    ("purgatory", "typescript"): "dueMs {} to_ms",
+    ("purgatory", "go"): "one.dueMs {} m.nowMs",
+    ("purgatory", "rust"): "*due_ms {} self.now_ms",
+    ("purgatory", "java"): "dueMs {} nowMs",
+    ("buffer_pool", "python"): "size {} self.free",
+    ("buffer_pool", "typescript"): "size {} this.free",
+    ("buffer_pool", "go"): "one.size {} m.free",
+    ("buffer_pool", "rust"): "one.size {} self.free",
+    ("buffer_pool", "java"): "one.size {} free",
+    ("accumulator", "python"): "waited_ms {} self.linger_ms",
+    ("accumulator", "typescript"): "waitedMs {} linger_ms",
+    ("accumulator", "go"): "waitedMs {} m.LingerMs",
+    ("accumulator", "rust"): "waited_ms {} self.linger_ms",
+    ("accumulator", "java"): 'waitedMs {} config.number("linger_ms")',
+    ("replication", "python"): "replica.high_watermark {} end",
+    ("replication", "typescript"): "replica.highWatermark {} end",
+    ("replication", "go"): "r.highWatermark {} end",
+    ("replication", "rust"): "replica.high_watermark {} end",
+    ("replication", "java"): "replica.highWatermark {} end",
+}
+"""A comparison in each template; the wrong one is off by one."""
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_a_template_is_one_file_of_its_component(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["conform", "--component", "purgatory", "--template", name]) == ExitCode.PASS
+    printed = capsys.readouterr().out
+    assert "cancel_for_key" in printed
+    assert "wheelproof.driver/1" in printed
+    assert "cancel_for_key" not in template(name, "buffer_pool")
+
+
+def test_a_recorder_is_one_of_a_timer(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", "--template", "recorder"]) == ExitCode.PASS
+    printed = capsys.readouterr().out
+    assert printed == (TEMPLATE / "recorder.py").read_text(encoding="utf-8")
+    words = ["conform", "--template", "recorder", "--component", "purgatory"]
+    assert main(words) == ExitCode.USAGE
+    assert "is one of a timer" in capsys.readouterr().err
+
+
+def _spoilt(source: str, component: str, language: str) -> str:
+    right, wrong = RIGHT_AND_WRONG[component]
+    compared = COMPARED[component, language]
+    assert source.count(compared.format(right)) == 1
+    return source.replace(compared.format(right), compared.format(wrong))
+
+
+def _judged(driver: str, component: str, wrong: str) -> None:
+    """Judge an adapter, and one that is wrong in one place."""
+    result = conform(driver, 10, component=component)
+    assert result.verdict is Verdict.PASS
+    unchecked = {count.clause for count in result.clauses if not count.checked}
+    unchecked = {clause for clause in unchecked if "." in clause}
+    assert unchecked == WITHOUT_CAPABILITY.get(component, set())
+    assert conform(wrong, 10, component=component).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_the_adapter_in_python_passes(component: str, tmp_path: Path) -> None:
+    right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
+    source = template("python", component)
+    right.write_text(source, encoding="utf-8")
+    wrong.write_text(_spoilt(source, component, "python"), encoding="utf-8")
+    _judged(python(right), component, python(wrong))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*BUILT, *STARTED])
-def test_the_adapter_in_another_language_passes(name: str, tmp_path: Path) -> None:
-    source, program = TEMPLATE / TEMPLATES[name], tmp_path / "adapter"
-    words = BUILT[name] if name in BUILT else STARTED[name].split()
-    require(words[0])
-    words = [word.format(program=program, source=source) for word in words]
-    if name in BUILT:
-        built = subprocess.run(words, capture_output=True, text=True, check=False)
-        assert built.returncode == 0, built.stderr
-        words = [str(program)]
-    result = conform(shlex.join(words), 60)
-    assert result.verdict is Verdict.PASS
-    assert all(count.checked > 0 for count in result.clauses)
-    assert len(source.read_text(encoding="utf-8").splitlines()) <= 150
+@pytest.mark.parametrize("component", COMPONENTS)
+@pytest.mark.parametrize("language", BUILT)
+def test_the_adapter_that_is_built_passes(language: str, component: str, tmp_path: Path) -> None:
+    require(BUILT[language][0])
+    source = template(language, component)
+
+    def built(text: str, name: str) -> str:
+        file = tmp_path / f"{name}.{LANGUAGES[language]}"
+        file.write_text(text, encoding="utf-8")
+        words = [word.format(program=tmp_path / name, source=file) for word in BUILT[language]]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        program = shlex.quote(str(tmp_path / name))
+        return STARTED.get(language, "{program}").format(program=program)
+
+    wrong = built(_spoilt(source, component, language), "wrong")
+    _judged(built(source, "right"), component, wrong)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the adapters in TypeScript as JavaScript, which any Node runs."""
+    require("node", "npm")
+    subprocess.run([ADAPTERS / "ports-node" / "run", "build"], check=True)
+    folder = tmp_path_factory.mktemp("typescript")
+    sources = [folder / f"{component}.ts" for component in COMPONENTS]
+    for component, source in zip(COMPONENTS, sources, strict=True):
+        source.write_text(template("typescript", component), encoding="utf-8")
+    # What is erasable is what a newer Node runs as it is.
+    options = ["--strict", "--noUnusedLocals", "--erasableSyntaxOnly", "--target", "es2022"]
+    options += ["--module", "nodenext", "--types", "node", "--typeRoots"]
+    options += [str(NODE_MODULES / "@types")]
+    compiler = ["node", str(NODE_MODULES / "typescript" / "bin" / "tsc")]
+    words = [*compiler, *options, *map(str, sources)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_the_adapter_in_typescript_passes(component: str, compiled: Path) -> None:
+    right, wrong = compiled / f"{component}.js", compiled / f"{component}-wrong.js"
+    source = right.read_text(encoding="utf-8")
+    wrong.write_text(_spoilt(source, component, "typescript"), encoding="utf-8")
+    _judged(shlex.join(["node", str(right)]), component, shlex.join(["node", str(wrong)]))
 
 
 def _recorded(source: str, folder: Path) -> Path:

@@ -19,6 +19,7 @@ from trove_classifiers import classifiers
 
 from support.checkout import ROOT
 from wheelproof_spec.base.needs import EXTRAS
+from wheelproof_spec.drive.usual import template
 
 _PRODUCTS = ("wheelproof", "wheelproof_explore", "wheelproof_spec", "wheelproof_spark")
 """What a wheel holds: no laboratory, no tests, no tools."""
@@ -236,7 +237,10 @@ def test_the_workflow_of_a_port_runs_in_an_empty_environment(built: Path, tmp_pa
     assert set(given) == {"WHEELPROOF", "DRIVER", "PROFILE"}
     venv.create(tmp_path / "venv", with_pip=True)
     adapter = tmp_path / "wheelproof" / "adapter.py"
-    shutil.copytree(ROOT / "adapters" / "template", adapter.parent)
+    adapter.parent.mkdir()
+    adapter.write_text(template("python", "timer"), encoding="utf-8")
+    recorder = template("recorder", "timer")
+    (adapter.parent / "recorder.py").write_text(recorder, encoding="utf-8")
     path = f"{tmp_path / 'venv' / 'bin'}:{os.defpath}"
     environment = {**_environment(tmp_path), **given, "PATH": path}
     environment["WHEELPROOF"] = str(next(built.glob("*.whl")))

@@ -45,7 +45,7 @@ def _shell(command: str) -> Ended:
         "explore --list",
         "explore bug/anyone-takes",
         "fuzz buffer_pool --cases 1 --seed 1",
-        "conform --driver x --template python",
+        "conform --template python",
         "tlc --write-cfg MCTimer_smoke",
     ],
 )

@@ -11,14 +11,16 @@ from wheelproof_spec.base.arguments import bounded, positive_seconds, unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import progress
+from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.components.registry import COMPONENTS
 from wheelproof_spec.drive.usual import (
     CASES,
+    LANGUAGES,
     MEMORY_MB,
+    RECORDER,
     SEED,
-    TEMPLATES,
     TIMEOUT_S,
-    PrintTemplate,
+    template,
 )
 
 if TYPE_CHECKING:
@@ -27,18 +29,18 @@ if TYPE_CHECKING:
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declare the verb."""
-    parser.add_argument(
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument(
         "--driver",
-        required=True,
         metavar="CMD",
         help="the command that starts the driver; its words are split as a shell does, but no "
         "shell is started",
     )
-    parser.add_argument(
+    asked.add_argument(
         "--template",
-        action=PrintTemplate,
-        choices=TEMPLATES,
-        help="print an adapter to start from, or a recorder for `wheelproof check`, and do no more",
+        choices=[*LANGUAGES, RECORDER],
+        help="print an adapter of the component to start from, or a recorder for `wheelproof "
+        "check`, and do no more",
     )
     parser.add_argument(
         "--component",
@@ -121,6 +123,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.template is not None:
+        return _print_template(arguments.template, arguments.component)
     from wheelproof_spec.app.recorded import parse_line
     from wheelproof_spec.components.registry import suites
     from wheelproof_spec.drive.conformance import conform
@@ -168,6 +172,16 @@ def _run(arguments: argparse.Namespace) -> int:
             lambda cases, steps: shown.tell(f"{cases:,} cases, {steps:,} steps"),
         )
     return publish(_result_of(result), arguments, lambda: _page(result))
+
+
+def _print_template(name: str, component: str) -> int:
+    if name == RECORDER and component != COMPONENTS[0]:
+        raise UsageError(
+            f"the recorder to start from is one of a {COMPONENTS[0]}; for a {component} see "
+            "docs/recording.md"
+        )
+    print(template(name, component), end="")
+    return ExitCode.PASS
 
 
 def _page(result: "ConformanceResult") -> str:
