@@ -119,7 +119,15 @@ def _lines(term: Term, names: _Names, indent: int) -> list[str]:
         return [space + flat]
     if term.kind in _BINDING:
         head, names = _bound(term, names)
-        return [space + head, *_lines(term.parts[0], names, indent + 4)]
+        body = term.parts[0]
+        # Variables that are bound together share a line as long as there is room.
+        while body.kind is term.kind:
+            more, known = _bound(body, names)
+            joined = f"{head.removesuffix(' :')}, {more.partition(' ')[2]}"
+            if indent + len(joined) > _WIDTH:
+                break
+            head, names, body = joined, known, body.parts[0]
+        return [space + head, *_lines(body, names, indent + 4)]
     if term.kind in (Kind.AND, Kind.OR) and not _among(term):
         bullet = _BETWEEN[term.kind].strip()
         lines: list[str] = []

@@ -4,7 +4,7 @@ import pytest
 
 from wheelproof_lab.prove.finite import Finite, Run
 from wheelproof_lab.prove.tables import Document, Written
-from wheelproof_lab.prove.tla import text
+from wheelproof_lab.prove.tla import module_text, text
 
 DOCUMENT: Document = {
     "sorts": {
@@ -56,6 +56,19 @@ WRITTEN = Written(DOCUMENT)
 )  # fmt: skip
 def test_a_text_as_tla(said: str, meant: str) -> None:
     assert text(WRITTEN.words.term(said)) == meant
+
+
+def test_variables_that_are_bound_together_share_a_line() -> None:
+    likes = "likes(t, u) & coins(t) > 1 & coins(u) > 1 => "
+    clauses = {
+        "Pairs": f"all t: all u: {likes} t = u | rich(t)",
+        "Others": f"all t: some u: {likes} t = u | rich(t)",
+    }
+    found = module_text("M", "N", "", [Written({**DOCUMENT, "clauses": clauses}).proof()])
+    lines = [line.strip() for line in found.splitlines() if "\\in Threads" in line]
+    both, one, other = lines
+    assert both == "\\A x \\in Threads, y \\in Threads :"
+    assert (one, other.partition(" :")[0]) == ("\\A x \\in Threads :", "\\E y \\in Threads")
 
 
 def test_the_same_text_is_the_same_sum() -> None:

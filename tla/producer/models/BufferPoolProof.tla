@@ -28,27 +28,23 @@ OnlyThoseWhoWaitAreInTheQueue ==
         ((x \in Range(waiters)) = (pc[x] \in {"Await", "Asleep", "Relock", "EndWait"}))
 
 OnlyTheQueueIsOrdered ==
-    \A x \in Threads :
-        \A y \in Threads :
-            \/ ~(\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = x /\ waiters[j] = y)
-            \/ /\ (x \in Range(waiters))
-               /\ (y \in Range(waiters))
-               /\ ~(\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = y /\ waiters[j] = x)
+    \A x \in Threads, y \in Threads :
+        \/ ~(\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = x /\ waiters[j] = y)
+        \/ /\ (x \in Range(waiters))
+           /\ (y \in Range(waiters))
+           /\ ~(\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = y /\ waiters[j] = x)
 
 OneOfTwoIsAhead ==
-    \A x \in Threads :
-        \A y \in Threads :
-            \/ ~((x \in Range(waiters)) /\ (y \in Range(waiters)))
-            \/ (x = y)
-            \/ (\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = x /\ waiters[j] = y)
-            \/ (\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = y /\ waiters[j] = x)
+    \A x \in Threads, y \in Threads :
+        \/ ~((x \in Range(waiters)) /\ (y \in Range(waiters)))
+        \/ (x = y)
+        \/ (\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = x /\ waiters[j] = y)
+        \/ (\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = y /\ waiters[j] = x)
 
 AheadOfThoseBehind ==
-    \A x \in Threads :
-        \A y \in Threads :
-            \A z \in Threads :
-                \/ ~((\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = x /\ waiters[j] = y) /\ (\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = y /\ waiters[j] = z))
-                \/ (\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = x /\ waiters[j] = z)
+    \A x \in Threads, y \in Threads, z \in Threads :
+        \/ ~((\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = x /\ waiters[j] = y) /\ (\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = y /\ waiters[j] = z))
+        \/ (\E i, j \in DOMAIN waiters : i < j /\ waiters[i] = x /\ waiters[j] = z)
 
 NothingIsNegative ==
     /\ (nonPooled >= 0)
@@ -91,10 +87,9 @@ WhoeverCouldBeServedIsAboutToBeTold ==
         \/ (\E y \in Threads : (pc[y] = "Signal"))
 
 OnlyCloseTells ==
-    \A x \in Threads :
-        \A y \in Threads :
-            \/ ~(x \in Closers /\ (\E i \in 1..called[x] \cap DOMAIN waiters : waiters[i] = y))
-            \/ ((x \in Closers) /\ ~(pc[x] = "CloseLock"))
+    \A x \in Threads, y \in Threads :
+        \/ ~(x \in Closers /\ (\E i \in 1..called[x] \cap DOMAIN waiters : waiters[i] = y))
+        \/ ((x \in Closers) /\ ~(pc[x] = "CloseLock"))
 
 CloseIsAboutToTellWhoeverSleeps ==
     \A x \in Threads :
