@@ -6,6 +6,7 @@ serves both; and a link that leads nowhere ends the build.
 
 import re
 from collections.abc import Iterator
+from html import escape, unescape
 from pathlib import Path, PurePosixPath
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -17,6 +18,12 @@ _PAGES = ("*.md", "adapters/README.md", "docs/**/*.md", "tla/**/README.md")
 _DRESS = (".css", ".js")
 _WIDE = ("docs/verdicts.md",)
 """Pages whose table needs the room of the table of contents."""
+_FIRST = ("docs/explore.md", "docs/judge-your-implementation.md")
+"""The guides of the two uses of most people: a search puts them before pages that mention more."""
+_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+_BLOCK = re.compile(r'<div class="highlight">(.*?)</div>', re.DOTALL)
+_PROMPT = re.compile(r'<span class="gp">\$ ?</span>(.*)')
+_TAG = re.compile(r"<[^>]*>")
 _LINK = re.compile(r"\[([^]]*)\]\(([^)#: ]+)(#[^)]*)?\)")
 _SECTION = re.compile(
     r'<label class="md-nav__title" for="(\w+)">.*?</span>\s*([^<]*?)\s*</label>', re.S
@@ -38,8 +45,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let a link to a folder lead to its README, or, where there is none, be its name."""
-    del config, files
+    """Say what the theme asks of a page; lead links to folders to their README, if there is one."""
+    del files
+    heading = _HEADING.search(markdown)
+    if heading is not None:
+        page.meta["title"] = heading[1].replace("`", "")
+    if config.repo_url:
+        page.edit_url = f"{config.repo_url.rstrip('/')}/edit/main/{page.file.src_uri}"
+    if page.file.src_uri in _FIRST:
+        page.meta["search"] = {"boost": 10}
     if page.file.src_uri in _WIDE:
         page.meta["hide"] = ["toc"]
     folder = _ROOT / PurePosixPath(page.file.src_uri).parent
@@ -51,6 +65,19 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"[{text}]({target}/README.md{place})" if _has_page(folder / target) else text
 
     return _LINK.sub(followed, markdown)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let the button of a block copy its commands, without prompts and without what they print."""
+    del page, config, files
+
+    def copied(block: re.Match[str]) -> str:
+        lines = [unescape(_TAG.sub("", line)) for line in _PROMPT.findall(block[1])]
+        commands = escape("\n".join(lines))
+        begin = f'<div class="highlight" data-copy="{commands}">'
+        return begin + block[0].partition(">")[2] if lines else block[0]
+
+    return _BLOCK.sub(copied, html)
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from support.browser import dump_dom, look_at
 from support.checkout import ROOT
+from support.node import node_command
 
 _API = {
     "reference": "wheelproof.timer.SystemTimer",
@@ -55,7 +56,51 @@ def test_the_site_is_whole(site: Path) -> None:
     pages = list(site.rglob("*.html"))
     elsewhere = [name for page in pages for name in _LOADED.findall(page.read_text("utf-8"))]
     assert elsewhere == []
-    assert "purgatory" in (site / "search/search_index.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("query", "page"),
+    [
+        ("deadlock", "docs/explore.html"),
+        ("timing wheel", "docs/questions/timing-wheel.html"),
+        ("hangs", "docs/questions/asyncio-pool.html"),
+    ],
+)
+def test_a_search_leads_to_the_guide(query: str, page: str, site: Path) -> None:
+    command = node_command(str(ROOT / "tests/support/site_search.js"), str(site), query)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)[0].partition("#")[0] == page
+
+
+@pytest.mark.slow
+def test_a_button_copies_commands_alone(site: Path) -> None:
+    page = (site / "docs/questions/discipline.html").read_text(encoding="utf-8")
+    told = [html.unescape(one) for one in re.findall(r'data-copy="([^"]*)"', page)]
+    commands = [
+        "wheelproof tlc MCMaybeTryComplete_exclusive MCMaybeTryComplete_KAFKA_6653 --explain",
+        "wheelproof explore complete-exclusive-2\nwheelproof explore complete-exclusive-expiry-2",
+        "wheelproof fuzz purgatory --cases 30 --seed 1",
+    ]
+    assert told == commands
+    without_commands = (site / "docs/standard/timer.html").read_text(encoding="utf-8")
+    assert "data-copy" not in without_commands
+
+
+def test_a_label_is_the_heading_of_its_page() -> None:
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    labels = re.findall(r"^ +- ([^:\n]+): (\S+\.md)$", nav, re.MULTILINE)
+    assert len(labels) > 20
+    assert [one for one in labels if not _is_of(*one)] == [("Home", "README.md")]
+    assert not _is_of("The purgatory", "docs/standard/timer.md")
+
+
+def _is_of(label: str, page: str) -> bool:
+    """Return whether a label is a heading, or what is before or behind its colon."""
+    heading = re.search(r"^# (.+)$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert heading is not None
+    parts = (heading[1], heading[1].partition(": ")[0], heading[1].partition(": ")[2])
+    return label.lower() in [part.lower() for part in parts]
 
 
 @pytest.mark.long

@@ -42,3 +42,23 @@ def test_five_commands_lead_to_charts(tmp_path: Path) -> None:
     assert last[1:] == ["none", str(manifest.counts.runs)]
     page = (tmp_path / "judged" / "report.html").read_text(encoding="utf-8")
     assert "how late tasks ran" in page
+
+
+@pytest.mark.long
+def test_the_question_of_ten_billion_events_shows_what_is_printed(tmp_path: Path) -> None:
+    text = (ROOT / "docs/questions/ten-billion-events.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^\$ (wheelproof pipeline .*\n.*)$", text, re.MULTILINE)
+    command, line = shown.splitlines()
+    (tmp_path / "fleet").mkdir()
+    for history in (ROOT / "vectors/histories").glob("*.jsonl"):
+        (tmp_path / "fleet" / history.name).write_bytes(history.read_bytes())
+    words = command.replace("build/", f"{tmp_path}/").split()
+    done = subprocess.run(
+        [sys.executable, "-m", "wheelproof_spec.app.cli", *words[1:]],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.splitlines()[-1] == line
