@@ -59,7 +59,11 @@ def hello(schema: str) -> dict[str, object]:
     if schema != SCHEMA:
         raise ValueError(f"this driver speaks {SCHEMA}")
     who: dict[str, object] = {"impl": "python-heapq", "version": platform.python_version()}
-    return {**who, "components": ["timer"], "capabilities": ["virtual_time"]}
+    return {
+        **who,
+        "components": ["timer"],
+        "capabilities": ["virtual_time", "several_processes"],
+    }
 
 
 def main() -> None:

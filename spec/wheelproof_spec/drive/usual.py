@@ -14,6 +14,8 @@ TIMEOUT_S = 20.0
 """How long a driver may take for an answer, in seconds."""
 MEMORY_MB = 2_048
 """How much memory the driver's processes may hold, in MiB."""
+MOST_JOBS = 4
+"""The most processes of a driver that may work at once: each of these has cases ahead."""
 TEMPLATES = {
     "python": "adapter.py",
     "go": "adapter.go",
