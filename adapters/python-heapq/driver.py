@@ -59,7 +59,8 @@ def hello(schema: str) -> dict[str, object]:
     if schema != SCHEMA:
         raise ValueError(f"this driver speaks {SCHEMA}")
     who: dict[str, object] = {"impl": "python-heapq", "version": platform.python_version()}
-    return {**who, "components": ["timer"], "capabilities": ["virtual_time"]}
+    capabilities = ["virtual_time", "several_processes"]
+    return {**who, "components": ["timer"], "capabilities": capabilities}
 
 
 def main() -> None:

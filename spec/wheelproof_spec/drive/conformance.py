@@ -6,6 +6,7 @@ The oracle judges cases, as for the reference; vectors contain the expected answ
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.bounds import Bounds
@@ -23,10 +24,9 @@ from wheelproof_spec.base.suite import AnySuite, BurstReport, FuzzPlan, Scenario
 from wheelproof_spec.drive.answers import answers_to, is_refusal
 from wheelproof_spec.drive.drawn_cases import fuzz
 from wheelproof_spec.drive.driver.counting import CountingPort
+from wheelproof_spec.drive.driver.crew import CrewPort, DriverCrew
 from wheelproof_spec.drive.driver.messages import Introduction, request_line
-from wheelproof_spec.drive.driver.port import DriverPort
 from wheelproof_spec.drive.driver.process import DriverFailedError, DriverSilentError
-from wheelproof_spec.drive.driver.session import DriverSession
 from wheelproof_spec.drive.must_fail import LiftedLimits
 from wheelproof_spec.drive.named_cases import (
     FailedCase,
@@ -84,7 +84,10 @@ def conform(
     error, no process of the driver is left. An interruption (Ctrl-C) ends the run with a result:
     unfinished cases are not judged.
 
-    Raises UsageError if the driver cannot be started and InputRejectedError if `plan.skip` is no
+    With `plan.jobs` so many processes of the driver work at once; the result is that of one.
+
+    Raises UsageError if the driver cannot be started, or allows one process alone, and
+    InputRejectedError if `plan.skip` is no
     file of known limits, or `plan.case` no case.
     """
     known_limits = (
@@ -92,18 +95,28 @@ def conform(
     )
     vectors = tuple(vector for vector in vectors if vector.component == suite.definition.name)
     started = time.monotonic()
-    with DriverSession(plan.driver, plan.limits) as session:
-        run = _Run(suite, plan, known_limits, vectors, session, progress)
-        try:
-            run.judge()
-            run.lift_known_limits()
-        except KeyboardInterrupt:
-            run.open_question = INTERRUPTED
-    return run.result(time.monotonic() - started)
+
+    def judged_by(jobs: int) -> ConformanceResult:
+        with DriverCrew(plan.driver, plan.limits, jobs) as crew:
+            run = _Run(suite, plan, known_limits, vectors, crew, progress)
+            try:
+                run.judge()
+                run.lift_known_limits()
+            except KeyboardInterrupt:
+                run.open_question = INTERRUPTED
+        return run.result(time.monotonic() - started)
+
+    with suppress(_CrewFailedError):
+        return judged_by(plan.jobs)
+    return judged_by(jobs=1)
 
 
 class _GivenUpError(Exception):
     """The driver has failed too often: the message says how often."""
+
+
+class _CrewFailedError(Exception):
+    """One of several processes has failed: one process alone shows where the driver does."""
 
 
 class _FirstFailureError(Exception):
@@ -119,21 +132,22 @@ class _Run:
         plan: ConformancePlan,
         known_limits: Sequence[KnownLimit],
         vectors: Sequence[Vector[object, object]],
-        session: DriverSession,
+        crew: DriverCrew,
         progress: Callable[[int, int], None] | None,
     ) -> None:
-        """Prepare to judge the implementation behind `session` by `suite`."""
+        """Prepare to judge the implementation behind `crew` by `suite`."""
         self._suite = suite
         self._plan = plan
         self._definition = suite.definition
         self._profile = suite.definition.profiles[0] if plan.profile is None else plan.profile
         self._known_limits = known_limits
         self._vectors = vectors
-        self._session = session
-        self._runner = VectorRunner(session, suite.definition, known_limits)
+        self._crew = crew
+        self._session = crew.leader
+        self._runner = VectorRunner(crew.leader, suite.definition, known_limits)
         self._wire = DrivenWire(suite.definition)
         self._case = None if plan.case is None else read_case(plan.case, self._wire)
-        self._port = CountingPort(DriverPort(session, self._wire.parse_answer), progress)
+        self._port = CountingPort(CrewPort(crew, self._wire.parse_answer), progress)
         self._undeclared: tuple[Capability, ...] = ()
         self._bounds: Bounds = {}
         self._scenarios: Sequence[Scenario[Request]] = ()
@@ -150,7 +164,7 @@ class _Run:
     def judge(self) -> None:
         """Drive all cases; `result` returns the outcome."""
         try:
-            self._introduction = self._session.introduce()
+            self._introduction = self._crew.introduce()
             self._accept(self._introduction)
             if self.open_question is None:
                 if self._case is not None and any(one.caller for one in self._case):
@@ -163,7 +177,7 @@ class _Run:
                 if self.open_question is None and not self._port.cases + self._runner.steps:
                     self.open_question = "nothing was driven: no case is applicable"
             self._port.calls.clear()
-            self._session.say_goodbye()
+            self._crew.say_goodbye()
         except DriverFailedError as failure:
             self._note(failure, "", _lines(self._port.calls))
         except UnjudgeableError as unknown:
@@ -327,8 +341,8 @@ class _Run:
                 plan = FuzzPlan(cases=left, seed=seed, shrink_seconds=shrinking)
                 report = fuzz(self._suite, self._port, self._profile, self._tally, plan)
                 found, cases, steps = report.failure, cases + report.cases, steps + report.steps
-                if self._session.failure is not None:
-                    raise self._session.failure
+                if self._crew.failure is not None:
+                    raise self._crew.failure
                 break
             except DriverFailedError as failure:
                 if found is None:
@@ -426,6 +440,8 @@ class _Run:
         return ((profile, self._new_tally(profile)) for profile in profiles)
 
     def _note(self, failure: DriverFailedError, case: str, lines: tuple[str, ...]) -> None:
+        if not self._crew.is_alone:
+            raise _CrewFailedError
         self._troubles.append(
             DriverTrouble(
                 case=case, problem=failure.problem, last_lines=failure.last_lines, lines=lines
@@ -453,8 +469,8 @@ class _Run:
         # After an interruption the answer to the interrupted request may still arrive.
         answers = answers_to(self._session, lines) if self.open_question is None else ()
         said = self._session.last_lines() if answers and is_refusal(answers[-1]) else ()
-        if self._session.failure is not None:
-            self._survive(self._session.failure, f"{case}, asked once more", lines)
+        if self._crew.failure is not None:
+            self._survive(self._crew.failure, f"{case}, asked once more", lines)
         self._failures.append(
             ConformanceFailure(
                 case=case,

@@ -36,6 +36,7 @@ class ConformancePlan:
     With `infer` the profile is the strongest one that the implementation is found to keep.
     With `first_failure` the run ends at the first failure, which is not shrunk.
     With `case` the calls of that file are all that is driven, and nothing is shrunk.
+    `jobs` processes of the driver work at once, which changes nothing but the time.
     """
 
     driver: str
@@ -49,6 +50,7 @@ class ConformancePlan:
     infer: bool = False
     first_failure: bool = False
     case: Path | None = None
+    jobs: int = 1
 
     def repeat(self, component: str, profile: str) -> str:
         """Return the command that repeats the run."""

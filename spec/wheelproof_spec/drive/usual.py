@@ -11,6 +11,8 @@ TIMEOUT_S = 20.0
 """How long a driver may take for an answer, in seconds."""
 MEMORY_MB = 2_048
 """How much memory the driver's processes may hold, in MiB."""
+MOST_JOBS = 4
+"""The most processes of a driver that may work at once: each of these has cases ahead."""
 LANGUAGES = {"python": "py", "go": "go", "java": "java", "rust": "rs", "typescript": "ts"}
 """The languages in which there are adapters to start from, and how their files end."""
 RECORDER = "recorder"

@@ -83,7 +83,12 @@ def _bounded(folder: Path, bounds: str) -> str:
     """Return a driver like python-heapq that declares bounds."""
     text = HEAPQ.read_text(encoding="utf-8")
     script = folder / "driver.py"
-    script.write_text(text.replace('"virtual_time"]}', f'"virtual_time"], "bounds": {bounds}}}'))
+    old, new = (
+        '"capabilities": capabilities}',
+        f'"capabilities": capabilities, "bounds": {bounds}}}',
+    )
+    assert old in text
+    script.write_text(text.replace(old, new), encoding="utf-8")
     return shlex.join([sys.executable, "-I", str(script)])
 
 

@@ -17,6 +17,7 @@ from wheelproof_spec.drive.usual import (
     CASES,
     LANGUAGES,
     MEMORY_MB,
+    MOST_JOBS,
     RECORDER,
     SEED,
     TIMEOUT_S,
@@ -79,6 +80,15 @@ def declare(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="drive one case and no other: its requests, a line each, as a failure shows them; "
         "- is standard input",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=bounded(1, MOST_JOBS),
+        default=1,
+        metavar="N",
+        help="let so many processes of the driver work at once, at most "
+        f"{MOST_JOBS}, if it declares that several may; the verdict is that of one "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--skip",
@@ -158,6 +168,7 @@ def _run(arguments: argparse.Namespace) -> int:
         skip=skip,
         must_fail=arguments.must_fail,
         case=arguments.case,
+        jobs=arguments.jobs,
         vectors=tuple(find_vector_files(arguments.vectors)),
     )
     vectors = [published.vector for published in read_vectors(plan.vectors, parse_line)]
