@@ -11,7 +11,7 @@ from typing import Generic, Self
 
 from wheelproof_spec.base.component import CallT, SeenT
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.port import Asked, BurstRules, RefusedError
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.drive.driver.counting import starts_a_case
 from wheelproof_spec.drive.driver.messages import Introduction
@@ -100,6 +100,12 @@ class CrewPort(Generic[CallT, SeenT]):
         for call in calls[:1]:
             self._turn(call)
         return self._port.perform_all(calls)
+
+    def burst(
+        self, asked: Sequence[Asked[CallT]], rest: Asked[CallT], rules: BurstRules[CallT, SeenT]
+    ) -> list[tuple[Asked[CallT], SeenT | RefusedError]]:
+        """Make calls of one case at the same time; see `BurstPort.burst`."""
+        return self._port.burst(asked, rest, rules)
 
     def _turn(self, call: CallT) -> None:
         if starts_a_case(call):
