@@ -61,7 +61,7 @@ def _stop_where_threads_start(*actions: Callable[[], object]) -> None:
 def main(file: str, name: str, seconds: float) -> None:
     """Explore a program for so long, and print what was found."""
     module = importlib.import_module(file)
-    vars(module)["_together"] = _stop_where_threads_start
+    vars(module)["together"] = _stop_where_threads_start
     program: Callable[[], None] = vars(module)[name]
     actions = _Execution(program).actions
     if not actions:
