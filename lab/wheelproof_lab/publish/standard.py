@@ -27,7 +27,7 @@ from pathlib import Path
 
 from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.checkout import required_checkout
-from wheelproof_lab.prove.all_proofs import proofs
+from wheelproof_lab.prove.all_proofs import listed
 from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_lab.worlds.all_programs import FAULTS, PAIRS, PASSING
 from wheelproof_spec.components.registry import definitions
@@ -123,7 +123,7 @@ def render() -> str:
     """Return the index as Markdown."""
     titles = groups()
     proved: dict[str, list[str]] = {}
-    for proof in proofs():
+    for proof in listed():
         module = proof.clauses_in.rpartition("/")[2].removesuffix("Proof")
         proved.setdefault(module, []).append(proof.name)
     keepers = _keepers()
