@@ -16,7 +16,7 @@ from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.bugs.known_bug import (
     Finder,
 )
-from wheelproof_lab.prove.all_proofs import proofs
+from wheelproof_lab.prove.all_proofs import listed
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.tlc.judging.outcome import ModelOutcome
@@ -103,7 +103,7 @@ def test_tla_has_a_model_for_each_cfg_and_a_use_for_each_module() -> None:
     modules = {path.stem: path for path in tla_directory().resolve().rglob("*.tla")}
     assert len(modules) == len(list(tla_directory().rglob("*.tla"))), "two have one name"
     used = {model.specifies for model in models} | {model.module for model in models}
-    used |= {proof.clauses_in.rpartition("/")[2] for proof in proofs()}
+    used |= {proof.clauses_in.rpartition("/")[2] for proof in listed()}
     assert used | {f"MC{model.specifies}" for model in models} == set(modules)
     assert {model.module_path for model in models} <= set(modules.values())
 

@@ -49,6 +49,7 @@ ASSUME Restless \subseteq Triggers
 ASSUME Raising \subseteq Triggers
 ASSUME Stubborn \subseteq Holders
 ASSUME Cardinality(Timers) <= 1
+ASSUME Triggers \cap Holders = {} /\ Triggers \cap Timers = {} /\ Holders \cap Timers = {}
 
 VARIABLES
     lock,           \* the thread that holds the operation's lock or monitor
@@ -287,13 +288,15 @@ TypeOK ==
     /\ ender \in Triggers \cup Timers \cup {None}
     /\ owed \subseteq Triggers
 
+\* on_complete runs once at most.
 CompletesAtMostOnce == answers <= 1
 
 \* Who was alone has nothing to try again for (2.5): a wish comes from somebody who was in the way.
 AWishNeedsTwo ==
     pending => \E t, u \in Threads \ Timers : t # u /\ {pc[t], pc[u]} \cap {"MakeTrue", "Hold"} = {}
 
-\* Once, and after on_complete, and not if another thread completed the operation (2.2).
+\* on_expiration runs once at most, after on_complete, and only if a time-out completed the
+\* operation (2.2).
 ExpiresOnlyIfItCompleted ==
     expirations > 0 => expirations = 1 /\ ender \in Timers /\ answers = 1
 
@@ -302,16 +305,18 @@ Tries(t) ==
     /\ t \in Triggers
     /\ pc[t] \in {"TryComplete", "ForceIsDone", "ForceComplete"}
 
+\* No two threads are in try_complete at the same time.
 TriesExcludeEachOther == \A t, u \in Threads : Tries(t) /\ Tries(u) => t = u
 
-\* on_complete may take apart what try_complete reads (KAFKA-19312).
+\* No thread is in try_complete while another one is in on_complete, which may take apart what
+\* try_complete reads (KAFKA-19312).
 TryCompleteAndOnCompleteExcludeEachOther ==
     ~\E t, u \in Threads : Tries(t) /\ pc[u] = "OnComplete"
 
 -----------------------------------------------------------------------------
 (* Action property *)
 
-\* A try_complete finds everything as it was before the operation completed (2.3, 2.7).
+\* No try_complete begins once the operation is completed (2.3, 2.7).
 NoTryBeginsAfterCompletion ==
     [][\A t \in Triggers : ~Tries(t) /\ Tries(t)' => ~Done']_vars
 

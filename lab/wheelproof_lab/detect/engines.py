@@ -284,11 +284,12 @@ def proved(task: Task) -> Found:
     budget = task.budget()
     if task.bug is None:
         results: list[CheckResult] = []
-        for proof in known:
-            results += proved([proof.name], seconds=SECONDS) if not budget.over() else ()
+        for one in known:
+            results += proved([one.name], seconds=SECONDS) if not budget.over() else ()
         wrong = [str(result) for result in results if result.verdict is not Verdict.PASS]
         return _ended(wrong, len(results)) if results else NOTHING_THERE
-    variants = [(p, v) for p in known for v in p.variants if v.bug == task.bug.id]
+    made = [one.make() for one in known]
+    variants = [(p, v) for p in made for v in p.variants if v.bug == task.bug.id]
     for proof, variant in variants:
         verdict, _, details = refute(proof, variant)
         if verdict is Verdict.PASS:

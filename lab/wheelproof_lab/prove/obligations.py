@@ -16,6 +16,7 @@ from wheelproof_lab.prove.report import shown, way
 from wheelproof_lab.prove.solver import Language, Question
 from wheelproof_lab.prove.system import Action, Proof, System, Variant
 from wheelproof_lab.prove.terms import (
+    TRUE,
     Change,
     Kind,
     Term,
@@ -66,7 +67,9 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
     for name, clause in proof.clauses.items():
         yield f"first state: {name}", _refuted(first, ~clause)
     happening = _Happening(proof)
-    for action in proof.system.actions:
+    for name in proof.never:
+        yield f"{name} never happens", _never(proof, asking, name)
+    for action in proof.taken:
         yield f"{action.name} can happen", happening.to(action)
         for name, clause in (*proof.clauses.items(), *proof.steps.items()):
             then = _then(clause, action)
@@ -88,6 +91,14 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
     for variant in proof.variants:
         name = f"{variant.name}: {variant.action} breaks {variant.clause}"
         yield name, refute(proof, variant)
+
+
+def _never(proof: Proof, asking: "_Asking", name: str) -> Found:
+    """Return PASS if the clauses exclude an action of the module, or the guard itself does."""
+    found = [one for one in proof.system.actions if one.name == name]
+    if not found:
+        return Verdict.FAIL, "the module has no such action", ""
+    return _refuted(asking.question(found[0]), TRUE, found[0])
 
 
 def _by(proof: Proof, name: str) -> list[Term]:

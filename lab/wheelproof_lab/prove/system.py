@@ -130,10 +130,14 @@ class Proof:
     preserves them. `promises` follow from them. `steps` hold for each step, with `after` for values
     after the step. `instance` is small enough to be run; together with `more_instances` it must
     show each action. If a clause of the module comes from several proofs, `case` is the condition
-    for this one. A proof without a `tie` has the actions of a proof that has one. `words` explain
-    each clause, promise and step. `by` names the clauses that preserve a clause, as a hint for the
+    for this one. Every action but the `untied` occurs in one of the `ties`; a proof that is
+    not derived and has none has the actions of a proof that has them. `words` explain each clause,
+    promise and step. `by` names the clauses that preserve a clause, as a hint for the
     solver. `clauses_in` is the TLA+ module, below the folder of the modules, with the clauses as
-    operators; `models` are the models of the manifest that have them as invariants.
+    operators; `models` are the models of the manifest that have them as invariants. `never` are the
+    actions of the module that the clauses exclude. If `is_derived`, the system and the clauses are
+    the text of the module, and `left_out` are its ASSUMEs that were not needed; else they are
+    written a second time, and tied to it.
     """
 
     name: str
@@ -150,10 +154,40 @@ class Proof:
     by: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     clauses_in: str = ""
     models: tuple[str, ...] = ()
-    tie: Tie | None = None
+    ties: tuple[Tie, ...] = ()
+    untied: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    is_derived: bool = False
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def taken(self) -> tuple[Action, ...]:
+        """The actions that happen."""
+        return tuple(one for one in self.system.actions if one.name not in self.never)
 
     def size(self) -> int:
         """Return the number of obligations."""
         each = len(self.clauses) + len(self.steps) + 1
-        once = len(self.clauses) + len(self.promises) + len(self.variants)
-        return once + each * len(self.system.actions)
+        once = len(self.clauses) + len(self.promises) + len(self.variants) + len(self.never)
+        ties = len(self.ties) + 1 if self.ties else 0
+        return once + each * len(self.taken) + ties
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """What is known of a proof before it is made, for which a module may have to be parsed."""
+
+    name: str
+    summary: str
+    clauses_in: str
+    make: Callable[[], Proof]
+
+
+def listed(proof: Proof) -> Listed:
+    """Return a proof that is made already."""
+    return Listed(
+        name=proof.name,
+        summary=proof.summary,
+        clauses_in=proof.clauses_in,
+        make=lambda: proof,
+    )

@@ -106,9 +106,9 @@ def _soon(term: Term) -> Term:
     return all_of(*premises).implies(body) if premises else body
 
 
-def text(term: Term) -> str:
-    """Return a term in one line."""
-    return _flat(term, {})
+def text(term: Term, names: Mapping[str, str] | None = None) -> str:
+    """Return a term in one line, with `names` for its free variables."""
+    return _flat(term, names or {})
 
 
 def _lines(term: Term, names: _Names, indent: int) -> list[str]:

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import time
 from collections import Counter
 from fnmatch import fnmatchcase
 from functools import partial
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from wheelproof_lab.processes import pool_of
 from wheelproof_spec.app.program import carries
 from wheelproof_spec.base.arguments import bounded, positive_seconds, unknown
-from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.errors import UsageError, WheelproofSpecError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import coloured
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
@@ -19,7 +20,7 @@ from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wheelproof_lab.prove.system import Proof
+    from wheelproof_lab.prove.system import Listed
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -51,15 +52,15 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
-    from wheelproof_lab.prove.all_proofs import proofs
+    from wheelproof_lab.prove.all_proofs import listed
 
     if arguments.list:
-        for proof in proofs():
+        for proof in listed():
             print(f"{proof.name:36} {proof.summary}")
         return ExitCode.PASS
     if arguments.all == bool(arguments.proofs):
         raise UsageError("name the proofs to make, or give --all; --list lists them")
-    chosen = _select(proofs(), ["*"] if arguments.all else arguments.proofs)
+    chosen = _select(listed(), ["*"] if arguments.all else arguments.proofs)
     # The solver is imported only here, where it is needed.
     from wheelproof_lab.prove.solver import version
 
@@ -108,14 +109,29 @@ def proved(names: list[str], *, jobs: int = 1, seconds: float) -> "Iterator[Chec
 
 
 def _carried_out(seconds: float, name: str) -> list[CheckResult]:
-    from wheelproof_lab.prove.all_proofs import proofs
+    from wheelproof_lab.prove import ties
+    from wheelproof_lab.prove.all_proofs import listed
     from wheelproof_lab.prove.obligations import carry_out
 
-    (proof,) = _select(proofs(), [name])
-    return carry_out(proof, seconds=seconds)
+    (one,) = _select(listed(), [name])
+    since = time.perf_counter()
+    try:
+        proof = one.make()
+    except WheelproofSpecError as error:
+        # Without Java, or with a text that cannot be translated, nothing is proved of this module.
+        return [
+            CheckResult(
+                name="the text of the module",
+                group=name,
+                verdict=Verdict.INCONCLUSIVE,
+                seconds=time.perf_counter() - since,
+                summary=str(error),
+            )
+        ]
+    return [*carry_out(proof, seconds=seconds), *ties.carry_out(proof)]
 
 
-def _select(proofs: "tuple[Proof, ...]", patterns: list[str]) -> "list[Proof]":
+def _select(proofs: "tuple[Listed, ...]", patterns: list[str]) -> "list[Listed]":
     for pattern in patterns:
         if not any(fnmatchcase(proof.name, pattern) for proof in proofs):
             raise UsageError(unknown("prove", pattern, [proof.name for proof in proofs]))

@@ -19,7 +19,7 @@ def render() -> str:
     """Return the page as Markdown."""
     made = proofs()
     total = {
-        "actions": sum(len(proof.system.actions) for proof in made),
+        "actions": sum(len(proof.taken) for proof in made),
         "clauses": sum(len(proof.clauses) for proof in made),
         "obligations": sum(proof.size() for proof in made),
     }
@@ -27,9 +27,12 @@ def render() -> str:
 
 
 def modules() -> Mapping[str, str]:
-    """Return the TLA+ modules of the clauses, by their paths below the folder of the modules."""
+    """Return the TLA+ modules of clauses that are written in another language, by their paths.
+
+    The paths are below the folder of the modules. Clauses of derived proofs are TLA+ already.
+    """
     grouped: dict[str, list[Proof]] = {}
-    for proof in proofs():
+    for proof in (one for one in proofs() if not one.is_derived):
         grouped.setdefault(proof.clauses_in, []).append(proof)
     found: dict[str, str] = {}
     for path, some in grouped.items():

@@ -209,7 +209,7 @@ def _proved() -> Mapping[str, tuple[str, ...]]:
     """Return the proofs of each property, by its full name."""
     found: dict[str, list[str]] = defaultdict(list)
     for proof in proofs():
-        module = standard.module_of(proof)
+        module = standard.module_of(proof.clauses_in)
         for name in (*proof.clauses, *proof.promises, *proof.steps):
             found[f"{module}.{name}"].append(proof.name)
     return {name: _once(names) for name, names in found.items()}

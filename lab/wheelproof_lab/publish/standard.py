@@ -29,8 +29,7 @@ from pathlib import Path
 
 from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.checkout import required_checkout
-from wheelproof_lab.prove.all_proofs import proofs
-from wheelproof_lab.prove.system import Proof
+from wheelproof_lab.prove.all_proofs import listed
 from wheelproof_lab.publish.markdown import markdown, renew
 from wheelproof_lab.worlds.all_programs import FAULTS, PAIRS, PASSING, SIGNALS
 from wheelproof_spec.components.registry import definitions
@@ -129,8 +128,8 @@ def render() -> str:
     """Return the index as Markdown."""
     titles = groups()
     proved: dict[str, list[str]] = {}
-    for proof in proofs():
-        proved.setdefault(module_of(proof), []).append(proof.name)
+    for proof in listed():
+        proved.setdefault(module_of(proof.clauses_in), []).append(proof.name)
     keepers = _keepers()
     pages: dict[str, list[Entry]] = {}
     for rule in rules():
@@ -160,9 +159,9 @@ def _parts(number: str) -> list[int]:
     return [int(part) for part in number.split(".")]
 
 
-def module_of(proof: Proof) -> str:
-    """Return the TLA+ module that a proof is about."""
-    return proof.clauses_in.rpartition("/")[2].removesuffix("Proof")
+def module_of(clauses_in: str) -> str:
+    """Return the TLA+ module that a proof is about, whose clauses are in the module `clauses_in`."""
+    return clauses_in.rpartition("/")[2].removesuffix("Proof")
 
 
 def anchor_of(rule: Rule, titles: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from wheelproof_lab.__main__ import main
 from wheelproof_lab.prove import verb as prove
-from wheelproof_lab.prove.all_proofs import proofs
+from wheelproof_lab.prove.all_proofs import listed
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 
@@ -35,7 +35,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[CheckResult]:
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", "--list"]) == ExitCode.PASS
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [proof.name for proof in proofs()]
+    assert [line.split()[0] for line in lines] == [proof.name for proof in listed()]
 
 
 @pytest.mark.parametrize(
@@ -93,3 +93,13 @@ def test_two_at_a_time_show_what_one_shows(capsys: pytest.CaptureFixture[str]) -
         assert main(["prove", "*-flag", "*-monitor", "--jobs", jobs]) == ExitCode.PASS
         shown.append(capsys.readouterr().out)
     assert shown[0] == shown[1]
+
+
+def test_without_java_the_text_of_a_module_is_inconclusive(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    assert main(["prove", "*-flag", "--jobs", "1"]) == ExitCode.INCONCLUSIVE
+    printed = capsys.readouterr().out
+    assert "the text of the module: inconclusive, Java was not found" in printed

@@ -1,116 +1,129 @@
 ----------------------- MODULE MaybeTryCompleteProof -----------------------
-(* Made by python -m wheelproof_lab pages proofs: what z3 proves for any number. *)
+(***************************************************************************)
+(* The clauses of the inductive invariant of MaybeTryComplete, and what    *)
+(* follows from them.  `python -m wheelproof_lab prove` derives the        *)
+(* actions from the text of MaybeTryComplete, and reads the clauses here:  *)
+(* together they hold at first, and each action keeps each of them, for    *)
+(* any number of threads.  TLC checks the same clauses as invariants.      *)
+(***************************************************************************)
 EXTENDS MaybeTryComplete
 
+\* What the flag needs: no other thread takes the lock, and no predicate raises.
+NobodyInterferes == Holders = {} /\ Raising = {}
+
+-----------------------------------------------------------------------------
+(* Where the threads are *)
+
+Releasing == {"Unlock", "UnlockAndRaise"}
+
+\* The steps of a trigger at which it holds the lock, besides those that release it.
+Inside ==
+    {"TryComplete", "ForceComplete", "OnComplete"} \cup
+    (CASE Discipline = "try_lock_pending" -> {"ClearPending"}
+       [] Discipline = "blocking" -> {"IsDoneUnderLock"}
+       [] Discipline = "exclusive" -> {"IsDoneUnderLock", "ForceIsDone"}
+       [] OTHER -> {})
+
+\* The steps of a trigger at which it does not hold the lock.
+Outside ==
+    {"MakeTrue", "IsDone", "Done"} \cup
+    (CASE Waits -> {"Lock"}
+       [] Discipline = "try_lock_once" -> {"TryLock"}
+       [] OTHER -> {"TryLock", "SetPending", "ReadPending", "IsDoneAgain"})
+
+StepsOfTimers ==
+    {"ForceComplete", "OnComplete", "OnExpiration", "Done"} \cup
+    (IF Discipline = "exclusive" THEN {"ForceIsDone", "ForceLock", "Unlock"} ELSE {})
+
+\* A trigger is never in the middle of what a time-out or a stranger does, and the other way round.
 EachThreadIsAtAStepOfItsOwn ==
-    CASE Discipline = "monitor" ->
-          \A x \in Threads :
-              /\ \/ ~(x \in Triggers)
-                 \/ (pc[x] \in {"MakeTrue", "IsDone", "Lock", "TryComplete", "ForceComplete", "OnComplete", "Unlock", "UnlockAndRaise", "Done"})
-              /\ (~(pc[x] = "UnlockAndRaise") \/ (x \in Raising))
-              /\ (~(x \in Holders) \/ (pc[x] \in {"Hold", "LetGo", "Done"}))
-              /\ \/ ~(x \in Timers)
-                 \/ (pc[x] \in {"ForceComplete", "OnComplete", "OnExpiration", "Done"})
-      [] Discipline = "try_lock_once" ->
-          \A x \in Threads :
-              /\ \/ ~(x \in Triggers)
-                 \/ (pc[x] \in {"MakeTrue", "IsDone", "TryLock", "TryComplete", "ForceComplete", "OnComplete", "Unlock", "UnlockAndRaise", "Done"})
-              /\ (~(pc[x] = "UnlockAndRaise") \/ (x \in Raising))
-              /\ (~(x \in Holders) \/ (pc[x] \in {"Hold", "LetGo", "Done"}))
-              /\ \/ ~(x \in Timers)
-                 \/ (pc[x] \in {"ForceComplete", "OnComplete", "OnExpiration", "Done"})
-      [] Discipline = "try_lock_pending" ->
-          \A x \in Threads :
-              /\ \/ ~(x \in Triggers)
-                 \/ (pc[x] \in {"MakeTrue", "IsDone", "TryLock", "SetPending", "ReadPending", "IsDoneAgain", "ClearPending", "TryComplete", "ForceComplete", "OnComplete", "Unlock", "UnlockAndRaise", "Done"})
-              /\ (~(pc[x] = "UnlockAndRaise") \/ (x \in Raising))
-              /\ (~(x \in Holders) \/ (pc[x] \in {"Hold", "LetGo", "Done"}))
-              /\ \/ ~(x \in Timers)
-                 \/ (pc[x] \in {"ForceComplete", "OnComplete", "OnExpiration", "Done"})
-      [] Discipline = "blocking" ->
-          \A x \in Threads :
-              /\ \/ ~(x \in Triggers)
-                 \/ (pc[x] \in {"MakeTrue", "IsDone", "Lock", "IsDoneUnderLock", "TryComplete", "ForceComplete", "OnComplete", "Unlock", "UnlockAndRaise", "Done"})
-              /\ (~(pc[x] = "UnlockAndRaise") \/ (x \in Raising))
-              /\ (~(x \in Holders) \/ (pc[x] \in {"Hold", "LetGo", "Done"}))
-              /\ \/ ~(x \in Timers)
-                 \/ (pc[x] \in {"ForceComplete", "OnComplete", "OnExpiration", "Done"})
-      [] Discipline = "exclusive" ->
-          \A x \in Threads :
-              /\ \/ ~(x \in Triggers)
-                 \/ (pc[x] \in {"MakeTrue", "IsDone", "Lock", "IsDoneUnderLock", "TryComplete", "ForceIsDone", "ForceComplete", "OnComplete", "Unlock", "UnlockAndRaise", "Done"})
-              /\ (~(pc[x] = "UnlockAndRaise") \/ (x \in Raising))
-              /\ (~(x \in Holders) \/ (pc[x] \in {"Hold", "LetGo", "Done"}))
-              /\ \/ ~(x \in Timers)
-                 \/ (pc[x] \in {"ForceComplete", "OnComplete", "OnExpiration", "Done", "ForceIsDone", "ForceLock", "Unlock"})
+    \A t \in Threads :
+        /\ t \in Triggers => pc[t] \in Outside \cup Inside \cup Releasing
+        /\ pc[t] = "UnlockAndRaise" => t \in Raising
+        /\ t \in Holders => pc[t] \in {"Hold", "LetGo", "Done"}
+        /\ t \in Timers => pc[t] \in StepsOfTimers
 
-TheLockHasOneHolder ==
-    (\A x \in Threads : (\A y \in Threads : (~((lock = x) /\ (lock = y)) \/ (x = y))))
+-----------------------------------------------------------------------------
+(* The lock *)
 
+\* No two threads hold the operation's lock.
+TheLockHasOneHolder == \A t, u \in Threads : lock = t /\ lock = u => t = u
+
+\* A thread holds the lock exactly from the step that takes it to the one that releases it.
 TheLockIsHeldInside ==
-    CASE Discipline = "monitor" \/ Discipline = "try_lock_once" ->
-          \A x \in Threads :
-              ((lock = x) = (((x \in Triggers) /\ (pc[x] \in {"TryComplete", "ForceComplete", "OnComplete", "Unlock", "UnlockAndRaise"})) \/ ((x \in Holders) /\ (pc[x] = "LetGo")) \/ FALSE))
-      [] Discipline = "try_lock_pending" ->
-          \A x \in Threads :
-              ((lock = x) = (((x \in Triggers) /\ (pc[x] \in {"ClearPending", "TryComplete", "ForceComplete", "OnComplete", "Unlock", "UnlockAndRaise"})) \/ ((x \in Holders) /\ (pc[x] = "LetGo")) \/ FALSE))
-      [] Discipline = "blocking" ->
-          \A x \in Threads :
-              ((lock = x) = (((x \in Triggers) /\ (pc[x] \in {"IsDoneUnderLock", "TryComplete", "ForceComplete", "OnComplete", "Unlock", "UnlockAndRaise"})) \/ ((x \in Holders) /\ (pc[x] = "LetGo")) \/ FALSE))
-      [] Discipline = "exclusive" ->
-          \A x \in Threads :
-              ((lock = x) = (((x \in Triggers) /\ (pc[x] \in {"IsDoneUnderLock", "TryComplete", "ForceIsDone", "ForceComplete", "OnComplete", "Unlock", "UnlockAndRaise"})) \/ ((x \in Holders) /\ (pc[x] = "LetGo")) \/ ((x \in Timers) /\ (pc[x] \in {"ForceComplete", "OnComplete", "Unlock"}))))
+    \A t \in Threads : lock = t <=>
+        \/ t \in Triggers /\ pc[t] \in Inside \cup Releasing
+        \/ t \in Holders /\ pc[t] = "LetGo"
+        \/ /\ Discipline = "exclusive"
+           /\ t \in Timers
+           /\ pc[t] \in {"ForceComplete", "OnComplete", "Unlock"}
 
-OneThreadCompletes ==
-    (\A x \in Threads : (\A y \in Threads : (~((ender = x) /\ (ender = y)) \/ (x = y))))
+-----------------------------------------------------------------------------
+(* Completion *)
 
-DoneMeansCompletedByAThread ==
-    ((state = "completed") = (\E x \in Threads : (ender = x)))
+\* One thread at most has won the compare-and-set of the state.
+OneThreadCompletes == \A t, u \in Threads : ender = t /\ ender = u => t = u
 
+\* The operation is completed exactly if some thread has won it.
+DoneMeansCompletedByAThread == Done <=> \E t \in Threads : ender = t
+
+\* Only the thread that won is in on_complete or in on_expiration.
 WhoeverAnswersCompletedIt ==
-    (\A x \in Threads : (~(pc[x] \in {"OnComplete", "OnExpiration"}) \/ (ender = x)))
+    \A t \in Threads : pc[t] \in {"OnComplete", "OnExpiration"} => ender = t
 
-TriggersTellNoExpiry ==
-    (\A x \in Threads : (~(pc[x] = "OnExpiration") \/ (x \in Timers)))
+\* The timer's threads alone call on_expiration.
+TriggersTellNoExpiry == \A t \in Threads : pc[t] = "OnExpiration" => t \in Timers
 
-AnsweredUnlessThatIsUnderWay ==
-    (answers = (IF ((state = "completed") /\ ~(\E x \in Threads : (pc[x] = "OnComplete"))) THEN 1 ELSE 0))
+Answering == \E t \in Threads : pc[t] = "OnComplete"
 
+\* If the operation is completed and nobody is about to run on_complete, it has run once, else never.
+AnsweredUnlessThatIsUnderWay == answers = IF Done /\ ~Answering THEN 1 ELSE 0
+
+\* A time-out that won has told of it once if its thread has ended, else not yet.
 ExpiryIsToldLast ==
-    \A x \in Threads :
-        \/ ~((x \in Timers) /\ (ender = x))
-        \/ /\ (pc[x] \in {"OnComplete", "Unlock", "OnExpiration", "Done"})
-           /\ (expirations = (IF (pc[x] = "Done") THEN 1 ELSE 0))
+    \A t \in Timers : ender = t =>
+        /\ pc[t] \in {"OnComplete", "Unlock", "OnExpiration", "Done"}
+        /\ expirations = IF pc[t] = "Done" THEN 1 ELSE 0
 
-NoOtherExpiry ==
-    (~~(\E x \in Threads : ((x \in Timers) /\ (ender = x))) \/ (expirations = 0))
+\* Nobody is told of an expiry unless a time-out won.
+NoOtherExpiry == (\E t \in Timers : ender = t) \/ expirations = 0
 
+-----------------------------------------------------------------------------
+(* No event is unseen *)
+
+\* If no test has seen a trigger's event yet, that trigger is itself on its way to test the
+\* predicate, or the operation is completed.
 OwedIsLookedAt ==
-    \A x \in Threads :
-        \/ ~(x \in owed)
-        \/ /\ (x \in Triggers)
-           /\ \/ (state = "completed")
-              \/ (pc[x] \in {"IsDone", "Lock", "IsDoneUnderLock", "TryComplete"})
+    \A t \in owed :
+        /\ t \in Triggers
+        /\ Done \/ pc[t] \in {"IsDone", "Lock", "IsDoneUnderLock", "TryComplete"}
 
-PendingIsWatched ==
-    \/ ~pending
-    \/ (state = "completed")
-    \/ \E x \in Threads :
-           \/ (pc[x] \in {"IsDone", "TryLock", "ClearPending", "TryComplete"})
-           \/ ((pc[x] = "ForceComplete") /\ (x \in Triggers))
-           \/ ((pc[x] = "IsDoneAgain") /\ (x \in Triggers /\ retry[x]))
-           \/ ((pc[x] \in {"Unlock", "ReadPending"}) /\ pending)
-           \/ ((pc[x] = "SetPending") /\ ~pending)
+\* A trigger will test the predicate, or will look at the flag and find it set.
+WillLook(t) ==
+    \/ pc[t] \in {"IsDone", "TryLock", "ClearPending", "TryComplete"}
+    \/ pc[t] = "ForceComplete" /\ t \in Triggers
+    \/ pc[t] = "IsDoneAgain" /\ retry[t]
+    \/ pc[t] \in {"Unlock", "ReadPending"} /\ pending
+    \/ pc[t] = "SetPending" /\ ~pending
 
-OwedIsWatched ==
-    \A x \in Threads :
-        \/ ~(x \in owed)
-        \/ /\ \/ (state = "completed")
-              \/ \E y \in Threads :
-                     \/ (pc[y] \in {"IsDone", "TryLock", "ClearPending", "TryComplete"})
-                     \/ ((pc[y] = "ForceComplete") /\ (y \in Triggers))
-                     \/ ((pc[y] = "IsDoneAgain") /\ (y \in Triggers /\ retry[y]))
-                     \/ ((pc[y] \in {"Unlock", "ReadPending"}) /\ pending)
-                     \/ ((pc[y] = "SetPending") /\ ~pending)
-           /\ (x \in Triggers)
+SomebodyLooks == Done \/ \E t \in Threads : WillLook(t)
+
+\* If the flag is set, some trigger will test the predicate or look at the flag, or the operation
+\* is completed.
+PendingIsWatched == pending => SomebodyLooks
+
+\* If no test has seen some event yet, some trigger will test the predicate, or look at a flag that
+\* is set, or the operation is completed.
+OwedIsWatched == \A t \in owed : t \in Triggers /\ SomebodyLooks
+
+-----------------------------------------------------------------------------
+(* What follows *)
+
+\* If the operation is completed and nobody is about to run on_complete, it has run.
+CompletedIsAnsweredAtRest == Done /\ ~Answering => answers = 1
+
+\* When every trigger has returned, a test that began after it has seen each event, or the
+\* operation is completed.
+NoEventIsUnseenAtRest ==
+    (\A t \in Triggers : pc[t] \in {"MakeTrue", "Done"}) /\ ~Done => owed = {}
 =============================================================================

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from wheelproof_lab.prove.system import Proof, Tables, Tie
+from wheelproof_lab.prove.system import Instance, Proof, Tables, Tie, listed
 from wheelproof_lab.prove.tables import Written, read
 from wheelproof_spec.tlc.states.values import Value, make_function
 
@@ -15,8 +15,12 @@ def _buffer_pool() -> Proof:
         """Return the queue as a sequence, and the number of waiters each closer has signalled."""
         names = ("Clients", "Closers", "waits", "ahead", "told")
         kinds = {name: tables(written.fields[name]) for name in names}
-        queue = [name for (name,), is_in in kinds["waits"].items() if is_in]
-        queue.sort(key=lambda name: sum(bool(kinds["ahead"][other, name]) for other in queue))
+        waiting = [name for (name,), is_in in kinds["waits"].items() if is_in]
+
+        def before(name: str) -> int:
+            return sum(bool(kinds["ahead"][other, name]) for other in waiting)
+
+        queue = sorted(waiting, key=before)
         told = kinds["told"].items()
         return {
             "waiters": tuple(queue),
@@ -30,18 +34,21 @@ def _buffer_pool() -> Proof:
             ),
         }
 
-    tie = Tie(
-        module="MCBufferPool",
-        constants={"Program": make_function([("a", (2,)), ("l", (1,))])},
-        overrides={"Later": "MCLater"},
-        fields=written.named(
-            "Clients Closers Interrupters Restless Unlucky Victim SpuriousWakeUps Limit Total"
-            " Poolable MaxTime"
-        ),
-        instance=proof.more_instances[0],
-        hidden=hidden,
-    )
-    return replace(proof, tie=tie)
+    def tie(instance: Instance, **sizes: int) -> Tie:
+        return Tie(
+            module="MCBufferPool",
+            constants={"Program": make_function((name, (size,)) for name, size in sizes.items())},
+            overrides={"Later": "MCLater"},
+            fields=written.named(
+                "Clients Closers Interrupters Restless Unlucky Victim SpuriousWakeUps Limit Total"
+                " Poolable MaxTime"
+            ),
+            instance=instance,
+            hidden=hidden,
+        )
+
+    ties = (tie(proof.more_instances[0], a=2, l=1), tie(proof.instance, a=1, b=1, l=1))
+    return replace(proof, ties=ties)
 
 
-PROOFS = (_buffer_pool(),)
+PROOFS = (listed(_buffer_pool()),)

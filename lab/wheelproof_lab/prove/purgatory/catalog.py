@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from wheelproof_lab.prove.purgatory import completion
-from wheelproof_lab.prove.system import Proof, Tables, Tie
+from wheelproof_lab.prove.system import Proof, Tables, Tie, listed
 from wheelproof_lab.prove.tables import Written, read
 from wheelproof_spec.tlc.states.values import ModelValue, Value, make_function
 
@@ -51,7 +51,12 @@ def _purgatory() -> Proof:
         instance=proof.instance,
         hidden=hidden,
     )
-    return replace(proof, tie=tie)
+    # They take two operations in a list. The proof knows no order of them, and the module does.
+    untied = (
+        "Watch", "WalkRemove", "Unlock (walks on)", "EndTimeout (walks on)",
+        "CancelTask (walks on)", "CancelOperation (walks on)",
+    )  # fmt: skip
+    return replace(proof, ties=(tie,), untied=untied)
 
 
-PROOFS = (*completion.PROOFS, _purgatory())
+PROOFS = (*completion.PROOFS, listed(_purgatory()))

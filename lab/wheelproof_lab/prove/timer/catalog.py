@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 
-from wheelproof_lab.prove.system import Instance, Proof, Tables, Tie
+from wheelproof_lab.prove.system import Instance, Proof, Tables, Tie, listed
 from wheelproof_lab.prove.tables import Written, read
 from wheelproof_spec.tlc.states.values import ModelValue, Value, make_function
 
@@ -23,21 +23,25 @@ def _cancelling() -> Proof:
             )
         }
 
-    tie = Tie(
-        module="MCEntryMigration",
-        constants={
-            "Tasks": frozenset({"k1"}),
-            "Below": make_function([("upper", "lower"), ("lower", _EXPIRED)]),
-            "BucketOf": make_function([("a1", "upper"), ("m1", "lower")]),
-            "Expired": _EXPIRED,
-        },
-        fields=written.named(
-            "Entries Buckets Adders Movers Cancellers Flushers TaskOf EntryOf Victim"
-        ),
-        instance=proof.instance,
-        hidden=hidden,
-    )
-    return replace(proof, tie=tie)
+    def tie(instance: Instance, **bucket_of: str) -> Tie:
+        return Tie(
+            module="MCEntryMigration",
+            constants={
+                "Tasks": frozenset({"k1"}),
+                "Below": make_function([("upper", "lower"), ("lower", _EXPIRED)]),
+                "BucketOf": make_function(bucket_of.items()),
+                "Expired": _EXPIRED,
+            },
+            fields=written.named(
+                "Entries Buckets Adders Movers Cancellers Flushers TaskOf EntryOf Victim"
+            ),
+            instance=instance,
+            hidden=hidden,
+        )
+
+    two, _ = proof.more_instances
+    ties = (tie(proof.instance, a1="upper", m1="lower"), tie(two, a1="upper", a2="lower"))
+    return replace(proof, ties=ties)
 
 
 def with_times(written: Written, instance: Instance, tick: int = 1, size: int = 2) -> Instance:
@@ -135,22 +139,24 @@ def _lateness() -> Proof:
             "owed": make_function((one, frozenset(owed[one])) for one in advancers),
         }
 
-    tie = Tie(
-        module="MCSystemTimer",
-        constants={
-            "TickMs": 1, "WheelSize": 2, "Tasks": frozenset({"k3"}),
-            "Program": make_function([("a1", ("k3",))]), "Restless": frozenset(),
-            "Closers": frozenset(), "PollUnderLock": True, "LockOrder": "none",
-            "Refusing": False, "Reach": frozenset(), "MaxTime": 1,
-        },
-        overrides={"Delay": "MCDelay", "Later": "MCLater"},
-        fields=written.named("Adders Cancellers Advancers Victim"),
-        instance=small,
-        hidden=hidden,
-    )  # fmt: skip
+    def tie(instance: Instance, last: int, **tasks: str) -> Tie:
+        return Tie(
+            module="MCSystemTimer",
+            constants={
+                "TickMs": 1, "WheelSize": 2, "Tasks": frozenset(tasks.values()),
+                "Program": make_function((name, (task,)) for name, task in tasks.items()),
+                "Restless": frozenset(), "Closers": frozenset(), "PollUnderLock": True,
+                "LockOrder": "none", "Refusing": False, "Reach": frozenset(), "MaxTime": last,
+            },
+            overrides={"Delay": "MCDelay", "Later": "MCLater"},
+            fields=written.named("Adders Cancellers Advancers Victim"),
+            instance=instance,
+            hidden=hidden,
+        )  # fmt: skip
+
     return replace(
         proof,
-        tie=tie,
+        ties=(tie(small, 1, a1="k3"), tie(others[1], 0, a1="k1", a2="k2")),
         instance=small,
         more_instances=tuple(others),
         variants=tuple(
@@ -161,7 +167,7 @@ def _lateness() -> Proof:
 
 
 PROOFS = (
-    _cancelling(),
-    Written(read(__file__, "entry_migration.toml", "lists.toml")).proof(),
-    _lateness(),
+    listed(_cancelling()),
+    listed(Written(read(__file__, "entry_migration.toml", "lists.toml")).proof()),
+    listed(_lateness()),
 )

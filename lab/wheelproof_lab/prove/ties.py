@@ -1,26 +1,76 @@
-"""The actions of a proof on a few threads against TLC: the same states, the same steps.
+"""Ties: the actions of a proof that is written a second time, against TLC's graph of the module.
 
-So what is proved is proved of the module, and no transcription can drift away from it.
+Both must have the same states and the same steps, on as many small instances as it takes for every
+action to occur in one of them. It is a test of a few threads, not a proof: what differs only with
+more of them is not seen. A proof that is derived from the text of its module needs none.
 """
 
+import time
 from collections.abc import Mapping
 from itertools import groupby
 
 from wheelproof_lab.graph.comparing.comparisons import CodeSide, GraphModel
+from wheelproof_lab.graph.comparing.comparisons import carry_out as compare
 from wheelproof_lab.graph.comparing.projected import ProjectedGraph, only
 from wheelproof_lab.graph.comparing.tlc_side import TlcConfiguration
 from wheelproof_lab.graph.states.state_graph import observe
 from wheelproof_lab.prove.finite import Run
 from wheelproof_lab.prove.system import Proof, Tables, Tie
 from wheelproof_lab.prove.terms import Field, Shape
+from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
+from wheelproof_spec.tlc.running.launch import find_toolchain
 from wheelproof_spec.tlc.states.values import ModelValue, State, Value, make_function
 
 NONE = ModelValue(name="None")
 _TERMINATED = "Terminated"
 
 
-def graph_model(proof: Proof, tie: Tie) -> GraphModel:
-    """Return the comparison of the actions of a proof with those of its module."""
+def carry_out(proof: Proof) -> list[CheckResult]:
+    """Return how each tie of a proof ended, and whether every action occurs in one of them."""
+    results: list[CheckResult] = []
+    occurred: set[str] = set()
+    for number, tie in enumerate(proof.ties, 1):
+        since = time.perf_counter()
+        try:
+            verdict, summary, details = _tied(proof, tie, occurred)
+        except WheelproofSpecError as error:
+            verdict, summary, details = Verdict.INCONCLUSIVE, str(error), ""
+        results.append(
+            CheckResult(
+                name=f"tie {number}: the same graph as {tie.module}",
+                group=proof.name,
+                verdict=verdict,
+                seconds=time.perf_counter() - since,
+                summary=summary,
+                details=details,
+            )
+        )
+    if proof.ties:
+        every = {one.name for one in proof.system.actions}
+        wrong = sorted((every - occurred) ^ set(proof.untied))
+        but = f", but for {len(proof.untied)}" if proof.untied else ""
+        results.append(
+            CheckResult(
+                name=f"every action occurs in a tie{but}",
+                group=proof.name,
+                verdict=Verdict.FAIL if wrong else Verdict.PASS,
+                seconds=0.0,
+                summary=f"wrong of {', '.join(wrong)}" if wrong else f"{len(occurred)} do",
+            )
+        )
+    return results
+
+
+def _tied(proof: Proof, tie: Tie, occurred: set[str]) -> tuple[Verdict, str, str]:
+    outcome = compare(graph_model(proof, tie, occurred), find_toolchain())
+    if outcome.verdict is Verdict.PASS:
+        return outcome.verdict, f"{outcome.comparison.spec.states:,} states", ""
+    return outcome.verdict, "the graphs differ", "\n".join(map(str, outcome.comparison.differences))
+
+
+def graph_model(proof: Proof, tie: Tie, occurred: set[str]) -> GraphModel:
+    """Return the comparison of a proof's actions with its module; `occurred` gets their names."""
     run = Run(proof.system, tie.instance, tie.fields)
     first = next(run.states())[0]
     tables = _tables(run, first)
@@ -29,7 +79,7 @@ def graph_model(proof: Proof, tie: Tie) -> GraphModel:
     return GraphModel(
         name=f"proof-{proof.name}",
         summary=f"the actions of the proof {proof.name}",
-        code=lambda _: CodeSide(graph=_graph(proof, tie)),
+        code=lambda _: CodeSide(graph=_graph(proof, tie, occurred)),
         configuration=TlcConfiguration(
             module=tie.module,
             constants={"None": NONE, **tie.constants, **constants},
@@ -45,9 +95,10 @@ def _label(action: str, before: State, after: State) -> str | None:
     return None if action == _TERMINATED else action
 
 
-def _graph(proof: Proof, tie: Tie) -> ProjectedGraph:
+def _graph(proof: Proof, tie: Tie, occurred: set[str]) -> ProjectedGraph:
     run = Run(proof.system, tie.instance, tie.fields)
     found = list(run.states())
+    occurred |= {step.action.name for _, steps in found for step in steps}
     numbers = {state: number for number, (state, _) in enumerate(found)}
     return ProjectedGraph(
         observations=[

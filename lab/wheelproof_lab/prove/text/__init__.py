@@ -1,0 +1,1 @@
+"""Transition systems that are read from the text of TLA+ modules."""

@@ -1,0 +1,390 @@
+"""Translates expressions of a TLA+ module to values.
+
+The fragment: booleans, integers with + - and comparisons, strings, elements of the given sets or
+None, sets of elements, functions on them; IF, CASE, LET, EXCEPT, operators with parameters, and
+quantifiers over sets. Everything else is refused by name and line.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from wheelproof_lab.prove.terms import (
+    BOOL,
+    FALSE,
+    INT,
+    TRUE,
+    Kind,
+    Sort,
+    Term,
+    as_term,
+    for_all,
+    there_is,
+)
+from wheelproof_lab.prove.text.syntax import OTHER, Bound, Definition, Module, Node, What
+from wheelproof_lab.prove.text.values import (
+    Map,
+    MismatchError,
+    Some,
+    Text,
+    Value,
+    among,
+    chosen,
+    conjunction,
+    disjunction,
+    equal,
+    listed,
+    negation,
+    sorted_as,
+    within,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """An argument of an operator: it is evaluated where it is read, for that may be primed."""
+
+    node: Node
+    given: "Given"
+
+
+Given = Mapping[str, Value | Later]
+"""The parameters and bound variables, by key."""
+
+Values = Callable[[str], Value]
+"""Returns the value of a variable by its name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expressions:
+    """Translates expressions with certain values of constants and variables.
+
+    `then` has the values after the step, for what stands under a prime. `replaced` maps an operator
+    to the one that stands in its place, as a cfg does. `universes` are the operators that are all
+    elements of a sort.
+    """
+
+    module: Module
+    constants: Mapping[str, Value]
+    now: Values
+    then: Values | None = None
+    replaced: Mapping[str, str] | None = None
+    universes: Mapping[str, Sort] | None = None
+
+    def term(self, node: Node, given: Given) -> Term:
+        """Return the truth value of an expression."""
+        value = self.value(node, given)
+        if not isinstance(value, Term) or value.sort != BOOL:
+            raise node.refuse(f"{_named(node)} in place of a truth value")
+        return value
+
+    def some(self, node: Node, given: Given) -> Some:
+        """Return an expression that must be a set."""
+        value = self.value(node, given)
+        if not isinstance(value, Some):
+            raise node.refuse(f"{_named(node)} in place of a set of elements")
+        return value
+
+    def definition(self, node: Node) -> Definition:
+        """Return what a node applies, after replacements."""
+        name = (self.replaced or {}).get(node.name)
+        return self.module.called(name) if name else self.module.definitions[node.key]
+
+    def called(self, node: Node, given: Given) -> tuple[Definition, Given]:
+        """Return the definition that a node applies, and what its parameters are."""
+        definition = self.definition(node)
+        keys = [key for key, _ in definition.parameters]
+        arguments = [Later(part, given) for part in node.parts]
+        return definition, {**given, **dict(zip(keys, arguments, strict=True))}
+
+    def value(self, node: Node, given: Given) -> Value:
+        """Return the value of an expression; raises NotInTheFragmentError."""
+        try:
+            return self._value(node, given)
+        except MismatchError as error:
+            raise node.refuse(str(error)) from error
+
+    def _value(self, node: Node, given: Given) -> Value:
+        match node.what:
+            case What.NUMBER:
+                return as_term(int(node.name), INT)
+            case What.STRING:
+                return Text(node.name)
+            case What.CONSTANT:
+                if node.name not in self.constants or node.parts:
+                    raise node.refuse(f"the constant {node.name}, of which nothing is assumed,")
+                return self.constants[node.name]
+            case What.VARIABLE:
+                return self.now(node.name)
+            case What.PARAMETER:
+                known = given.get(node.key)
+                if known is None or node.parts:
+                    raise node.refuse(f"the parameter {node.name}")
+                return self.value(known.node, known.given) if isinstance(known, Later) else known
+            case What.OLD:
+                old = given[_OLD]
+                assert not isinstance(old, Later)
+                return old
+            case What.LET:
+                return self.value(node.parts[0], given)
+            case What.DEFINED:
+                sort = (self.universes or {}).get(node.name)
+                if sort is not None:
+                    return Some(lambda _: TRUE, sort)
+                if node.key not in self.module.definitions:
+                    raise node.refuse(f"`{node.name}`")
+                definition, within_it = self.called(node, given)
+                return self.value(definition.body, within_it)
+            case What.BUILT_IN:
+                return self._built_in(node, given)
+
+    def _built_in(self, node: Node, given: Given) -> Value:
+        match node.name:
+            case "TRUE" | "FALSE":
+                return TRUE if node.name == "TRUE" else FALSE
+            case "$ConjList" | "\\land":
+                return conjunction([self.term(part, given) for part in node.parts])
+            case "$DisjList" | "\\lor":
+                return disjunction([self.term(part, given) for part in node.parts])
+            case "\\lnot":
+                return negation(self.term(node.parts[0], given))
+            case "=>":
+                left, right = (self.term(part, given) for part in node.parts)
+                return disjunction([negation(left), right])
+            case "\\equiv" | "=":
+                return equal(*self._two(node, given))
+            case "/=":
+                return negation(equal(*self._two(node, given)))
+            case "\\in":
+                return self._membership(node, given)
+            case "\\notin":
+                return negation(self._membership(node, given))
+            case "$IfThenElse":
+                test = self.term(node.parts[0], given)
+                if test.kind is Kind.VALUE:
+                    # What is never evaluated need not be in the fragment.
+                    return self.value(node.parts[1 if test.value else 2], given)
+                then, otherwise = (self.value(part, given) for part in node.parts[1:])
+                return chosen(test, then, otherwise)
+            case "$Case":
+                return self._case(node, given)
+            case "'":
+                return self.primed(node).value(node.parts[0], given)
+            case "$FcnApply":
+                return self._application(node, given)
+            case "$Except":
+                return self._except(node, given)
+            case "$FcnConstructor":
+                return self._constructor(node, given)
+            case "$BoundedExists" | "$BoundedForall":
+                return self._quantified(node, given)
+            case _:
+                return self._set_or_number(node, given)
+
+    def primed(self, node: Node) -> "Expressions":
+        """Return the translation of what stands under a prime."""
+        if self.then is None:
+            raise node.refuse("a prime in place of a state")
+        return replace(self, now=self.then, then=None)
+
+    def _two(self, node: Node, given: Given) -> tuple[Value, Value]:
+        one, other = (self.value(part, given) for part in node.parts)
+        return one, other
+
+    def _membership(self, node: Node, given: Given) -> Term:
+        return among(self.value(node.parts[0], given), self.some(node.parts[1], given))
+
+    def _case(self, node: Node, given: Given) -> Value:
+        """Return the first arm whose test holds; the last one needs none, as one of them must."""
+        arms = [pair.parts for pair in node.parts]
+        result: Value | None = None
+        for arm in reversed(arms):
+            test = TRUE if arm[0].name == OTHER else self.term(arm[0], given)
+            if test == FALSE:
+                continue
+            value = self.value(arm[1], given)
+            result = value if result is None else chosen(test, value, result)
+        if result is None:
+            raise node.refuse("a CASE of which no arm can hold")
+        return result
+
+    def _application(self, node: Node, given: Given) -> Value:
+        function, place = self._two(node, given)
+        if not isinstance(function, Map):
+            raise node.refuse(f"{_named(node.parts[0])}[...], which is no function on a given set,")
+        return function.at(_element(node.parts[1], place, function.domain))
+
+    def _except(self, node: Node, given: Given) -> Value:
+        result = self.value(node.parts[0], given)
+        for pair in node.parts[1:]:
+            places, new = pair.parts
+            if not isinstance(result, Map) or len(places.parts) != 1:
+                raise pair.refuse("EXCEPT of anything but a function at one place")
+            place = _element(places.parts[0], self.value(places.parts[0], given), result.domain)
+            value = self.value(new, {**given, _OLD: result.at(place)})
+            result = _changed(result, place, value)
+        return result
+
+    def _constructor(self, node: Node, given: Given) -> Value:
+        ((key, _), domain) = self._single(node, given)
+        body = node.parts[0]
+        if domain.sort is None:
+            raise node.refuse("a function on a set of words")
+        return Map(domain, lambda place: self.value(body, {**given, key: place}))
+
+    def _single(self, node: Node, given: Given) -> tuple[tuple[str, str], Some]:
+        if len(node.bound) != 1 or len(node.bound[0].names) != 1:
+            raise node.refuse("a function of several arguments")
+        return node.bound[0].names[0], self.some(node.bound[0].values, given)
+
+    def _quantified(self, node: Node, given: Given) -> Term:
+        flat = [(name, one) for one in node.bound for name in one.names]
+        return self._over(node, flat, given)
+
+    def _over(self, node: Node, flat: list[tuple[tuple[str, str], Bound]], given: Given) -> Term:
+        if not flat:
+            return self.term(node.parts[0], given)
+        ((key, _), bound), *rest = flat
+        some = self.some(bound.values, given)
+        if some.sort == INT:
+            raise node.refuse("a quantifier over numbers")
+        if some.sort is not None and some.none != FALSE:
+            raise node.refuse("a quantifier over elements and None")
+        is_all = node.name == "$BoundedForall"
+
+        def body(value: Value) -> Term:
+            said = self._over(node, rest, {**given, key: value})
+            if some.sort is None:
+                return said
+            if is_all:
+                return disjunction([negation(some.has(value)), said])
+            return conjunction([some.has(value), said])
+
+        if some.sort is None:
+            return (conjunction if is_all else disjunction)([body(one) for one in some.listed])
+        return (for_all if is_all else there_is)(some.sort, body)
+
+    def _set_or_number(self, node: Node, given: Given) -> Value:
+        match node.name:
+            case "$SetEnumerate":
+                return listed([self.value(part, given) for part in node.parts])
+            case "\\union" | "\\intersect" | "\\":
+                return self._combined(node, given)
+            case "$SubsetOf":
+                ((key, _), some) = self._single(node, given)
+                body = node.parts[0]
+                if some.sort is None or some.none != FALSE:
+                    raise node.refuse("a part of a set of words, or of one with None")
+                return Some(
+                    lambda value: conjunction(
+                        [some.has(value), self.term(body, {**given, key: value})]
+                    ),
+                    some.sort,
+                )
+            case "\\subseteq":
+                one, other = (self.some(part, given) for part in node.parts)
+                return within(one, other)
+            case "BOOLEAN":
+                return listed([TRUE, FALSE])
+            case "Int":
+                return Some(lambda _: TRUE, INT)
+            case "Nat":
+                return _numbers(as_term(0, INT))
+            case "..":
+                least, most = (self._an_integer(part, given) for part in node.parts)
+                return _numbers(least, most)
+            case "+" | "-" | "*" | "<" | ">" | "\\leq" | "\\geq" | "-.":
+                return self._number(node, given)
+            case _:
+                raise node.refuse(_CONSTRUCTS.get(node.name, f"`{node.name}`"))
+
+    def _combined(self, node: Node, given: Given) -> Some:
+        one, other = (self.some(part, given) for part in node.parts)
+        sort = one.sort or other.sort
+        parts = (*one.listed, *other.listed) if node.name == "\\union" else ()
+
+        def combined(left: Term, right: Term) -> Term:
+            match node.name:
+                case "\\union":
+                    return disjunction([left, right])
+                case "\\intersect":
+                    return conjunction([left, right])
+                case _:
+                    return conjunction([left, negation(right)])
+
+        if sort is None and node.name != "\\union":
+            raise node.refuse("an intersection or difference of sets of words")
+        return Some(
+            lambda value: combined(one.has(value), other.has(value)),
+            sort,
+            parts if sort is None else (),
+            combined(one.none, other.none),
+        )
+
+    def _an_integer(self, node: Node, given: Given) -> Term:
+        value = self.value(node, given)
+        if not isinstance(value, Term) or value.sort != INT:
+            raise node.refuse(f"{_named(node)} in place of a number")
+        return value
+
+    def _number(self, node: Node, given: Given) -> Term:
+        numbers = [self._an_integer(part, given) for part in node.parts]
+        if len(numbers) == 1:
+            return numbers[0] * -1
+        one, other = numbers
+        match node.name:
+            case "+":
+                return one + other
+            case "-":
+                return one - other
+            case "*":
+                return one * other
+            case "<":
+                return one < other
+            case ">":
+                return one > other
+            case "\\leq":
+                return one <= other
+            case _:
+                return one >= other
+
+
+_OLD = "@"
+_CONSTRUCTS = {
+    "$SetOfAll": "a set {e : x \\in S}",
+    "$Tuple": "a tuple",
+    "$RcdConstructor": "a record",
+    "$RcdSelect": "a field of a record",
+    "$BoundedChoose": "CHOOSE",
+    "$UnboundedChoose": "CHOOSE",
+    "$SetOfFcns": "a set of functions",
+    "$SquareAct": "[A]_v",
+    "SUBSET": "SUBSET",
+}
+
+
+def _numbers(least: Term, most: Term | None = None) -> Some:
+    def has(value: Value) -> Term:
+        number = sorted_as(value, INT)
+        return conjunction([number >= least, *([] if most is None else [number <= most])])
+
+    return Some(has, INT)
+
+
+def _named(node: Node) -> str:
+    return node.name if node.name.isidentifier() else "an expression"
+
+
+def _element(node: Node, value: Value, domain: Some) -> Term:
+    if isinstance(value, Term) and value.sort == domain.sort:
+        return value
+    raise node.refuse(f"{_named(node)}, which may be None, as the argument of a function")
+
+
+def _changed(function: Map, place: Term, new: Value) -> Map:
+    """Return the function with another value at a place, if that is in its domain."""
+    inside = chosen(function.domain.has(place), new, function.at(place))
+
+    def at(where: Term) -> Value:
+        return chosen(equal(where, place), inside, function.at(where))
+
+    return replace(function, at=at, points=(*function.points, (place, inside)))

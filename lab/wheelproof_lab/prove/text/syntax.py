@@ -1,0 +1,122 @@
+"""The text of a TLA+ module as SANY has parsed it: every name is resolved, every node has a line.
+
+SANY is the parser of TLC, so what is proved is the text as TLC reads it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum, auto
+
+from wheelproof_spec.base.errors import WheelproofSpecError
+
+ACTION_LEVEL = 2
+"""The level of an expression with a prime; 0 is a constant, 1 a state, 3 temporal."""
+
+
+OTHER = "OTHER"
+"""The test of the last arm of a CASE."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in the text: a module, a first and a last line."""
+
+    module: str
+    line: int
+    last: int
+
+    def __str__(self) -> str:
+        """Return the place as editors know it."""
+        return f"{self.module}.tla:{self.line}"
+
+
+class NotInTheFragmentError(WheelproofSpecError):
+    """A construct of the text that the translation to a proof does not know."""
+
+    def __init__(self, place: Place, construct: str) -> None:
+        super().__init__(f"{place}: {construct} cannot be translated to a proof")
+        self.place = place
+        self.construct = construct
+
+
+class What(StrEnum):
+    """The kind of a node."""
+
+    BUILT_IN = auto()
+    """An operator of the language, or of a standard module, that is applied to `parts`."""
+    DEFINED = auto()
+    """An operator that is defined in the text, applied to `parts`."""
+    CONSTANT = auto()
+    VARIABLE = auto()
+    PARAMETER = auto()
+    """A parameter of an operator, or a bound variable."""
+    NUMBER = auto()
+    STRING = auto()
+    LET = auto()
+    OLD = auto()
+    """The `@` of EXCEPT."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A node of the text. `name` is an operator's, a constant's or a variable's, or the literal.
+
+    `key` tells parameters and definitions apart that have the same name.
+    """
+
+    what: What
+    name: str
+    place: Place
+    level: int
+    key: str = ""
+    parts: tuple["Node", ...] = ()
+    bound: tuple["Bound", ...] = ()
+
+    def refuse(self, construct: str = "") -> NotInTheFragmentError:
+        """Return the error that names this node, for the caller to raise."""
+        return NotInTheFragmentError(self.place, construct or f"`{self.name}`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """Bound variables, by key and name, and the set of their values."""
+
+    names: tuple[tuple[str, str], ...]
+    values: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A definition: its parameters by key and name, and its body."""
+
+    name: str
+    place: Place
+    parameters: tuple[tuple[str, str], ...]
+    body: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """A root module with all that it extends; `lines` is the text of each of them."""
+
+    name: str
+    constants: tuple[str, ...]
+    variables: tuple[str, ...]
+    named: Mapping[str, Definition]
+    """The definitions by name."""
+    definitions: Mapping[str, Definition]
+    """The definitions by key, with those inside LET."""
+    assumptions: tuple[Node, ...]
+    lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    def called(self, name: str) -> Definition:
+        """Return a definition; raises NotInTheFragmentError if there is none."""
+        if name not in self.named:
+            place = Place(self.name, 1, 1)
+            raise NotInTheFragmentError(place, f"the missing definition of {name}")
+        return self.named[name]
+
+    def text(self, place: Place) -> str:
+        """Return the lines of a place as one line."""
+        lines = self.lines[place.module][place.line - 1 : place.last]
+        return " ".join(" ".join(lines).split())

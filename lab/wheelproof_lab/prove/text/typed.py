@@ -1,0 +1,188 @@
+"""Finds the types of a module's constants in its ASSUMEs, and those of its variables in TypeOK."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from wheelproof_lab.prove.terms import BOOL, FALSE, INT, TRUE, Field, Sort, Term, for_all
+from wheelproof_lab.prove.text.expressions import Expressions
+from wheelproof_lab.prove.text.syntax import Module, Node, NotInTheFragmentError, What
+from wheelproof_lab.prove.text.types import (
+    Function,
+    Optional,
+    Scalar,
+    Subset,
+    Type,
+    declared,
+    read,
+)
+from wheelproof_lab.prove.text.values import NOTHING, Some, Text, Value
+
+_NUMBERS = ("Nat", "Int", "..")
+_SETS = ("\\union", "\\intersect", "\\")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constants:
+    """The constants of a module: their values, and their fields if they are rigid ones.
+
+    `left_out` are the ASSUMEs that the fragment cannot express: what is proved holds without them.
+    """
+
+    values: Mapping[str, Value]
+    fields: Mapping[str, Field]
+    assumed: Mapping[str, Term]
+    left_out: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Typing:
+    """Reads types off expressions that are sets."""
+
+    module: Module
+    sorts: Mapping[str, Sort]
+    null: str
+    values: dict[str, Value] = field(default_factory=dict[str, Value])
+    fields: dict[str, Field] = field(default_factory=dict[str, Field])
+
+    @property
+    def reading(self) -> Expressions:
+        return Expressions(
+            module=self.module, constants=self.values, now=_no_variable, universes=self.sorts
+        )
+
+    def of(self, node: Node) -> Type:
+        """Return the type of the elements of a set."""
+        if node.name == "$SetOfFcns":
+            return Function(self.reading.some(node.parts[0], {}), self.of(node.parts[1]))
+        if node.name == "SUBSET":
+            some = self.reading.some(node.parts[0], {})
+            if some.sort is None:
+                raise node.refuse("sets of words")
+            return Subset(some.sort)
+        if node.name in _NUMBERS:
+            return Scalar(INT)
+        if node.name == "\\union" and self._is_null(node.parts[1]):
+            some = self.reading.some(node.parts[0], {})
+            if some.sort is None:
+                raise node.refuse("a word or None")
+            return Optional(some.sort)
+        if node.name in _SETS:
+            kind = self.of(node.parts[0])
+            if isinstance(kind, Scalar) and kind.sort in (BOOL, INT):
+                return kind
+        some = self.reading.some(node, {})
+        if some.sort is not None:
+            return Scalar(INT) if some.sort == INT else Optional(some.sort)
+        words = [value.word for value in some.listed if isinstance(value, Text)]
+        if not words and node.name == "BOOLEAN":
+            return Scalar(BOOL)
+        if len(words) < len(some.listed) or not words:
+            raise node.refuse("a set of several kinds of value as a type")
+        name = node.name if node.what is What.DEFINED else " or ".join(words)
+        return Scalar(Sort(name=name, words=tuple(dict.fromkeys(words))))
+
+    def _is_null(self, node: Node) -> bool:
+        one = node.parts[0] if node.name == "$SetEnumerate" and len(node.parts) == 1 else node
+        return one.what is What.CONSTANT and one.name == self.null
+
+    def constant(self, name: str, kind: Type) -> None:
+        """Give a constant a type, and with it a rigid field."""
+        self.fields[name] = declared(name, kind, rigid=True)
+        self.values[name] = read(self.fields[name], kind)
+
+
+def constants_of(
+    module: Module, sorts: Mapping[str, Sort], given: Mapping[str, str], null: str
+) -> Constants:
+    """Return the constants of a module: `given` strings, universes, and what ASSUMEs say."""
+    typing = _Typing(module, sorts, null)
+    typing.values |= {name: Text(word) for name, word in given.items()}
+    typing.values[null] = NOTHING
+    axioms: list[tuple[str, Term]] = []
+    for name, sort in sorts.items():
+        if name in module.constants:
+            typing.values[name] = Some(lambda _: TRUE, sort)
+            continue
+        definition = module.called(name)
+        for part in _united(definition.body):
+            typing.constant(part, Subset(sort))
+        some = Expressions(module=module, constants=typing.values, now=_no_variable).some(
+            definition.body, {}
+        )
+        axioms.append((module.text(definition.place), for_all(sort, some.has)))
+    assumed = [one for node in module.assumptions for one in conjuncts_of(node)]
+    for node in assumed:
+        target = node.parts[0] if node.parts else node
+        if target.what is not What.CONSTANT or target.name in typing.values:
+            continue
+        if node.name == "\\in":
+            typing.constant(target.name, typing.of(node.parts[1]))
+        elif node.name == "\\subseteq":
+            some = typing.reading.some(node.parts[1], {})
+            if some.sort is None:
+                raise node.refuse("a set of words as a constant")
+            typing.constant(target.name, Subset(some.sort))
+    left_out: list[str] = []
+    for node in module.assumptions:
+        text = module.text(node.place).removeprefix("ASSUME ")
+        try:
+            term = typing.reading.term(node, {})
+        except NotInTheFragmentError:
+            left_out.append(text)
+        else:
+            if term == FALSE:
+                raise node.refuse(f"`{text}`, which does not hold,")
+            axioms += [] if term == TRUE else [(text, term)]
+    return Constants(
+        values=typing.values,
+        fields=typing.fields,
+        assumed=dict(axioms),
+        left_out=tuple(left_out),
+    )
+
+
+def variables_of(
+    module: Module, sorts: Mapping[str, Sort], constants: Mapping[str, Value], null: str
+) -> Mapping[str, Type]:
+    """Return the types of the variables, of which TypeOK must name each."""
+    typing = _Typing(module, sorts, null, dict(constants))
+    definition = module.called("TypeOK")
+    found: dict[str, Type] = {}
+    for node in conjuncts_of(definition.body):
+        if not node.parts or node.parts[0].what is not What.VARIABLE:
+            continue
+        if node.name == "\\in":
+            found[node.parts[0].name] = typing.of(node.parts[1])
+        elif node.name == "\\subseteq":
+            some = typing.reading.some(node.parts[1], {})
+            if some.sort is None:
+                raise node.refuse("a variable that is a set of words")
+            found[node.parts[0].name] = Subset(some.sort)
+    for name in module.variables:
+        if name not in found:
+            raise NotInTheFragmentError(
+                definition.place, f"the variable {name}, to which TypeOK gives no type,"
+            )
+    return found
+
+
+def conjuncts_of(node: Node) -> Iterator[Node]:
+    """Yield the conjuncts of an expression."""
+    if node.name in ("$ConjList", "\\land"):
+        for part in node.parts:
+            yield from conjuncts_of(part)
+    else:
+        yield node
+
+
+def _united(node: Node) -> Sequence[str]:
+    """Return the constants whose union an expression is."""
+    if node.name == "\\union":
+        return [name for part in node.parts for name in _united(part)]
+    if node.what is What.CONSTANT:
+        return [node.name]
+    raise node.refuse("a set of threads that is no union of constants")
+
+
+def _no_variable(name: str) -> Value:
+    raise AssertionError(f"{name} stands in an assumption")

@@ -1,0 +1,160 @@
+"""The types of a module's constants and variables, from its ASSUMEs and its TypeOK.
+
+A type says which fields a variable becomes, and how its value is read and changed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from wheelproof_lab.prove.terms import (
+    BOOL,
+    FALSE,
+    TRUE,
+    Change,
+    Field,
+    Shape,
+    Sort,
+    Term,
+    fields_in,
+    there_is,
+)
+from wheelproof_lab.prove.text.values import (
+    Map,
+    Maybe,
+    MismatchError,
+    Some,
+    Value,
+    maybe,
+    negation,
+    sorted_as,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A truth value, a number, or one of some words."""
+
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """An element of a set, or None."""
+
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """A set of elements."""
+
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function on a set."""
+
+    domain: Some
+    to: "Type"
+
+
+Type = Scalar | Optional | Subset | Function
+Wrap = Callable[[Term], Term]
+
+
+def declared(name: str, kind: Type, *, rigid: bool = False) -> Field:
+    """Return the field of a constant or variable."""
+    sorts: list[Sort] = []
+    domain: tuple[Field, ...] = ()
+    while isinstance(kind, Function):
+        sort = _sort_of(kind.domain)
+        if not sorts:
+            has = kind.domain.has(sort.variable("one"))
+            domain = () if has == TRUE else tuple(dict.fromkeys(fields_in(has)))
+        sorts.append(sort)
+        kind = kind.to
+    result, shape = BOOL, Shape.FUNCTION
+    match kind:
+        case Scalar():
+            result = kind.sort
+        case Optional():
+            sorts.append(kind.sort)
+            shape = Shape.ONE
+        case Subset():
+            sorts.append(kind.sort)
+            shape = Shape.SET
+    return Field(
+        name=name, sorts=tuple(sorts), result=result, rigid=rigid, shape=shape, domain=domain
+    )
+
+
+def _sort_of(some: Some) -> Sort:
+    if some.sort is None:
+        raise MismatchError("a function on a set of words")
+    return some.sort
+
+
+def read(
+    of: Field, kind: Type, wrap: Wrap = lambda term: term, places: tuple[Term, ...] = ()
+) -> Value:
+    """Return the value of a field; `wrap` is put around each part of the state that is read."""
+    match kind:
+        case Scalar():
+            return wrap(of(*places))
+        case Optional():
+            sort = kind.sort
+            none = negation(there_is(sort, lambda x: wrap(of(*places, x))))
+            return Maybe(sort, lambda x: wrap(of(*places, x)), none)
+        case Subset():
+            return Some(lambda value: wrap(of(*places, sorted_as(value, kind.sort))), kind.sort)
+        case Function():
+            to = kind.to
+            return Map(
+                kind.domain,
+                lambda place: read(of, to, wrap, (*places, place)),
+                variable="" if places else of.name,
+            )
+
+
+def changes(of: Field, kind: Type, value: Value) -> Iterator[Change]:
+    """Yield the changes that give a field a value."""
+    if isinstance(value, Map) and value.variable == of.name and not places_left(kind):
+        assert isinstance(kind, Function)
+        for place, new in value.points:
+            yield of.to(place, sorted_as(new, of.result))
+        return
+    if not of.sorts:
+        yield of.to(sorted_as(value, of.result))
+        return
+    variables = tuple(sort.variable(f"{of.name} {number}") for number, sort in enumerate(of.sorts))
+    yield Change(field=of, where=variables, value=_at(kind, value, variables), everywhere=True)
+
+
+def places_left(kind: Type) -> bool:
+    """Tell whether a field of a type has other places than the argument of one function."""
+    return not (isinstance(kind, Function) and isinstance(kind.to, Scalar))
+
+
+def _at(kind: Type, value: Value, places: Sequence[Term]) -> Term:
+    match kind:
+        case Scalar():
+            return sorted_as(value, kind.sort)
+        case Optional():
+            known = maybe(value)
+            if known.sort not in (None, kind.sort):
+                raise MismatchError("an element of another set")
+            return known.at(places[0])
+        case Subset():
+            if not isinstance(value, Some) or value.sort not in (None, kind.sort):
+                raise MismatchError("another kind of value in place of a set")
+            if value.none != FALSE:
+                raise MismatchError("a set with None")
+            return value.has(places[0]) if value.sort or value.listed else FALSE
+        case Function():
+            if not isinstance(value, Map) or value.domain.sort != kind.domain.sort:
+                raise MismatchError("another kind of value in place of a function")
+            probe = places[0]
+            if value.domain.has(probe) != kind.domain.has(probe):
+                raise MismatchError("a function on another set than TypeOK says")
+            return _at(kind.to, value.at(probe), places[1:])
