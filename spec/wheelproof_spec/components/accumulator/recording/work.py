@@ -23,7 +23,7 @@ from wheelproof_spec.components.accumulator.work import CloseAll, RespondToOne
 from wheelproof_spec.history.recording.callers import Callers
 from wheelproof_spec.history.recording.work import Make, Meet, Pause, Step, Work, rounds
 
-_PARTITIONS = ("topic-0", "topic-1", "other-2")
+_PARTITIONS: tuple[str, ...] = ("topic-0", "topic-1", "other-2")
 _TOPICS = {"other-2": "other"}
 _NODE = 0
 _BATCH_SIZE = 512
