@@ -160,7 +160,7 @@ def _parts(number: str) -> list[int]:
 
 
 def module_of(clauses_in: str) -> str:
-    """Return the TLA+ module that a proof is about, whose clauses are in the module `clauses_in`."""
+    """Return the TLA+ module of a proof whose clauses are in the module `clauses_in`."""
     return clauses_in.rpartition("/")[2].removesuffix("Proof")
 
 
