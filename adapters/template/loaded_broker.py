@@ -259,7 +259,9 @@ class LoadedBroker:
         def answer(parts: list[dict[str, Any]]) -> None:
             told = {"request": name, "partitions": parts}
             self._recorder.op("answers", "invoke", "fetch_response", told)
-            for part in parts if follower is not None else ():
+            if follower is None:
+                return
+            for part in parts:
                 end = places[part["partition"]] + len(part["records"])
                 self._ends[follower, part["partition"]] = end
 
