@@ -1,6 +1,6 @@
 // Timers and pools of npm behind the protocol wheelproof.driver/1, each as its package has it:
 // `run fake-timers`, `run timer-wheel`, `run tarn`, `run generic-pool`. `run confirm-tarn` repeats a
-// finding.
+// finding. Of a pool `run tarn concurrent` also makes calls that overlap.
 import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 import FakeTimers from "@sinonjs/fake-timers";
@@ -123,7 +123,7 @@ function hello() {
     impl: port.name,
     version: require(`${port.name}/package.json`).version,
     components: [component],
-    capabilities: ["virtual_time", ...(port.capabilities ?? [])],
+    capabilities: ["virtual_time", ...(port.capabilities ?? []), ...process.argv.slice(3)],
     profiles: { [component]: port.profile },
     bounds: port.bounds ? { [component]: port.bounds } : {},
   };
@@ -147,8 +147,19 @@ async function perform({ op, config, args }) {
   }
 }
 
+const tell = ({ id }, ok) => process.stdout.write(`${JSON.stringify({ id, ok })}\n`);
+const callers = new Map();
+
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
+  if (request.caller !== undefined) {
+    callers.set(request.caller, [...(callers.get(request.caller) ?? []), request]);
+    continue;
+  }
+  if (callers.size > 0) {
+    await made.together([...callers.values()], tell);
+    callers.clear();
+  }
   let reply;
   try {
     reply = { id: request.id, ok: await perform(request) };

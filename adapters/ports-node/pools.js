@@ -21,16 +21,8 @@ class ResourcePool {
     this.lent = new Map();
   }
 
-  async allocate({ buffer, max_time_to_block_ms }) {
-    this.acquire(buffer, Math.min(max_time_to_block_ms, LONGEST_MS)).then(
-      (resource) => {
-        this.lent.set(buffer, resource);
-        this.ended[buffer] = "buffer";
-      },
-      (error) => {
-        this.ended[buffer] = error.message === "aborted" ? "interrupted" : "exhausted";
-      },
-    );
+  async allocate(args) {
+    this.end(args).then((outcome) => (this.ended[args.buffer] = outcome));
     await settled();
     // A time-out of 0 ms ends behind what can go on at once.
     await this.advance({ to_ms: clock.now });
@@ -44,6 +36,36 @@ class ResourcePool {
   async advance({ to_ms }) {
     await clock.tickAsync(to_ms - clock.now);
     await settled();
+  }
+
+  // Makes the calls of several callers, each in an async function of its own; some may wait on.
+  async together(callers, tell) {
+    for (const requests of callers) {
+      (async () => {
+        for (const request of requests) tell(request, await this.call(request));
+      })();
+    }
+    await settled();
+    // A time-out of 0 ms ends behind what can go on at once.
+    await this.advance({ to_ms: clock.now });
+  }
+
+  async call({ op, args }) {
+    if (op === "interrupt") this.abort(args.name);
+    else if (op === "deallocate") await this.release(this.lent.get(args.buffer));
+    else return { ended: { [args.buffer]: await this.end(args) } };
+    return { ended: {} };
+  }
+
+  // How an allocation ends.
+  end({ buffer, max_time_to_block_ms }) {
+    return this.acquire(buffer, Math.min(max_time_to_block_ms, LONGEST_MS)).then(
+      (resource) => {
+        this.lent.set(buffer, resource);
+        return "buffer";
+      },
+      (error) => (error.message === "aborted" ? "interrupted" : "exhausted"),
+    );
   }
 
   told() {
@@ -80,8 +102,12 @@ export class Tarn extends ResourcePool {
     if (!this.pool.release(resource)) throw new Error("it is not lent");
   }
 
-  async interrupt({ name }) {
+  abort(name) {
     this.acquires.get(name).abort();
+  }
+
+  async interrupt({ name }) {
+    this.abort(name);
     await settled();
   }
 

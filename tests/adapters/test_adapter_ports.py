@@ -21,6 +21,9 @@ from wheelproof_lab.publish.verdicts.subjects import (
 )
 from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.components.registry import suites
+from wheelproof_spec.drive import conformance
+from wheelproof_spec.drive.plan import ConformancePlan
 from wheelproof_spec.history.checkers import CheckOptions
 from wheelproof_spec.history.reader import read_lines
 
@@ -141,3 +144,34 @@ def test_a_port_without_its_toolchain_says_so(folder: str, tool: str, tmp_path: 
     )
     assert ended.returncode == 2
     assert f"no {tool} was found; install" in ended.stderr
+
+
+LEFT_WAITING = """\
+{"id":1,"op":"reset","component":"buffer_pool","config":{"total_memory":1,"poolable_size":1,"start_ms":0}}
+{"id":2,"op":"allocate","caller":"a","args":{"buffer":"a","size":1,"max_time_to_block_ms":9}}
+{"id":3,"op":"advance","args":{"to_ms":0}}
+{"id":4,"op":"allocate","caller":"b","args":{"buffer":"b","size":1,"max_time_to_block_ms":9}}
+{"id":5,"op":"advance","args":{"to_ms":0}}
+{"id":6,"op":"allocate","caller":"c","args":{"buffer":"c","size":1,"max_time_to_block_ms":9}}
+{"id":7,"op":"advance","args":{"to_ms":0}}
+{"id":8,"op":"deallocate","caller":"a","args":{"buffer":"a"}}
+{"id":9,"op":"interrupt","caller":"d","args":{"name":"b"}}
+{"id":10,"op":"advance","args":{"to_ms":0}}
+"""
+
+
+@pytest.mark.parametrize(
+    "driver", ["adapters/ports-python/run redis", "adapters/ports-node/run tarn"]
+)
+def test_a_waiter_that_gives_up_as_its_resource_comes_leaves_nobody_waiting(
+    driver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "redis" in driver and sys.version_info >= (3, 13):
+        pytest.skip("asyncio hands the notification on")
+    _built(tuple(driver.split()), monkeypatch)
+    case = tmp_path / "case.jsonl"
+    case.write_text(LEFT_WAITING, encoding="utf-8")
+    plan = ConformancePlan(driver=f"{driver} concurrent", case=case)
+    result = conformance.conform(suites()["buffer_pool"], plan)
+    broken = [failure.violation.rule for failure in result.failures]
+    assert broken == ["BufferPool.NobodyWaitsForWhatIsThere"]

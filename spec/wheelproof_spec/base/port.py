@@ -87,7 +87,7 @@ class BurstRules(Protocol[Call_contra, Seen_contra]):
         ...
 
     def require(self, call: Call_contra, seen: Seen_contra) -> None:
-        """Raise MalformedError for an answer of a caller's call that says too little, or more."""
+        """Raise MalformedError for an answer that says too little, or more."""
         ...
 
 

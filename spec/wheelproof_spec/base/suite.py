@@ -109,6 +109,7 @@ class BurstReport:
     """The bursts that were sent, those of shrinking left out.
 
     `undecided` counts the cases whose search for an order gave up. `unseen` is what is not judged.
+    `failures` has the first failure of each clause.
     """
 
     cases: int = 0
@@ -116,7 +117,7 @@ class BurstReport:
     calls: int = 0
     undecided: int = 0
     unseen: tuple[str, ...] = ()
-    failure: BurstFailure | None = None
+    failures: tuple[BurstFailure, ...] = ()
 
 
 class BurstCases(Protocol[CallT, SeenT]):
@@ -128,7 +129,10 @@ class BurstCases(Protocol[CallT, SeenT]):
         ...
 
     def run(self, port: BurstPort[CallT, SeenT], plan: FuzzPlan) -> BurstReport:
-        """Send random bursts; shrink the first case that fails. May raise DriverFailedError."""
+        """Send random bursts; shrink the first failure of each clause.
+
+        May raise DriverFailedError.
+        """
         ...
 
     def repeat(self, port: BurstPort[CallT, SeenT], case: Sequence[Asked[CallT]]) -> BurstReport:

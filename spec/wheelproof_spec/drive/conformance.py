@@ -389,8 +389,7 @@ class _Run:
         self._report_bursts(report, started)
 
     def _report_bursts(self, report: BurstReport, started: float) -> None:
-        failure = report.failure
-        if failure is not None:
+        for failure in report.failures:
             wrong = failure.violation
             summary = f"{wrong.rule}: {wrong.reason}; {_how_often(failure.failed, failure.runs)}"
             self._report(OVERLAPPING, started, Verdict.FAIL, summary)
@@ -405,6 +404,7 @@ class _Run:
                     repeat=self._repeat(OVERLAPPING, failure.lines),
                 )
             )
+        if report.failures:
             return
         extent = f"{report.cases:,} cases, {report.bursts:,} bursts, {report.calls:,} calls"
         unseen = ", ".join(report.unseen)

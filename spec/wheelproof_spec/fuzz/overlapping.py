@@ -18,7 +18,7 @@ from typing import Generic, TypeVar, cast
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation
 from wheelproof_spec.base.component import Call, Config
-from wheelproof_spec.base.history.judging import RecordedComponent
+from wheelproof_spec.base.history.judging import Orders, RecordedComponent
 from wheelproof_spec.base.history.lines import HISTORY, HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.base.port import Asked, BurstPort, RefusedError, unexpected_refusal
 from wheelproof_spec.base.results.violation import Violation
@@ -33,9 +33,11 @@ from wheelproof_spec.history.run import HistoryChecker
 
 REPEATS = 20
 """How often the smallest case, or one that is repeated, is run."""
-MOST_RUNS = 3_000
+MOST_RUNS = 600
 """The most runs that shrinking makes before it returns the smallest case so far."""
 
+_ATTEMPTS = 4
+"""How often a smaller case is tried: each run is a conversation with another program."""
 _HISTORY = "bursts"
 
 CallT = TypeVar("CallT", bound=Call)
@@ -46,9 +48,14 @@ class BurstRecord(ABC, Generic[CallT, SeenT]):
     """One case, as it is sent: which calls make sense, and the history of what happened."""
 
     def __init__(
-        self, component: RecordedComponent, config: Config, profile: str, skip: Collection[str]
+        self,
+        component: RecordedComponent,
+        config: Config,
+        profile: str,
+        skip: Collection[str],
+        orders: Orders | None,
     ) -> None:
-        """Begin; the clauses of `skip` are not judged."""
+        """Begin; the clauses of `skip` are not judged. `orders` searches a small history."""
         self.header: HistoryHeader[object] = HistoryHeader(
             schema=HISTORY,
             kind="header",
@@ -58,7 +65,7 @@ class BurstRecord(ABC, Generic[CallT, SeenT]):
             config=config,
             clock="virtual",
         )
-        self._checker = HistoryChecker(self.header, component, profile, skip, component.search)
+        self._checker = HistoryChecker(self.header, component, profile, skip, orders)
         self._ops = 0
         self.undecided = False
         """Whether the search for an order gave up."""
@@ -103,19 +110,7 @@ class BurstRecord(ABC, Generic[CallT, SeenT]):
         self, process: str, what: Call, *, answer: object = None, error: str | None = None
     ) -> None:
         """Write the beginning of a call; with an answer or an error its end."""
-        ends = answer is not None
-        self._checker.feed(
-            HistoryOp(
-                kind="op",
-                history=_HISTORY,
-                index=self._ops,
-                process=process,
-                type="fail" if error is not None else "ok" if ends else "invoke",
-                f=what.name_on_the_wire(),
-                value=answer if ends else what,
-                error=ABSENT if error is None else error,
-            )
-        )
+        self._checker.feed(op_of(self._ops, process, what, answer=answer, error=error))
         self._ops += 1
 
     def judge(self, *, over: bool) -> Violation | None:
@@ -125,6 +120,22 @@ class BurstRecord(ABC, Generic[CallT, SeenT]):
             self._checker.feed(HistoryEnd(kind="end", history=_HISTORY, ops=self._ops, quiet=quiet))
             self.undecided = self.undecided or GAVE_UP in self._checker.finish().notes
         return self._checker.violation
+
+
+def op_of(
+    index: int, process: str, what: Call, *, answer: object = None, error: str | None = None
+) -> HistoryOp[object]:
+    """Return the line of a history for the beginning of a call, or for its answer or its error."""
+    return HistoryOp(
+        kind="op",
+        history=_HISTORY,
+        index=index,
+        process=process,
+        type="fail" if error is not None else "invoke" if answer is None else "ok",
+        f=what.name_on_the_wire(),
+        value=what if answer is None else answer,
+        error=ABSENT if error is None else error,
+    )
 
 
 class DrivenBursts(Generic[CallT, SeenT]):
@@ -159,18 +170,22 @@ class DrivenBursts(Generic[CallT, SeenT]):
         for seed in range(plan.seed, plan.seed + plan.cases):
             case = self._draw(random.Random(seed))
             violation = self._run(port, case, counts=True)
-            if violation is not None:
-                self._fail(violation, self.lines, 1, 1)
-                if plan.shrink_seconds:
-                    self._shrink(port, case, violation, plan.shrink_seconds)
-                break
+            known = {failure.violation.rule for failure in self._report.failures}
+            if violation is not None and violation.rule not in known:
+                self._shrink(port, case, violation, plan.shrink_seconds)
+                if not plan.shrink_seconds:
+                    break
         return self._report
 
     def repeat(self, port: BurstPort[CallT, SeenT], case: Sequence[Asked[CallT]]) -> BurstReport:
         """Send a case again and again; see `BurstCases.repeat`."""
         reset, *asked = case
         setup = cast("Reset[Config]", reset.call).config
-        self._repeat(port, case_of(setup, tuple(_bursts(asked))))
+        again = self._again(
+            case_of(setup, tuple(_bursts(asked))), lambda one: self._run(port, one, counts=True)
+        )
+        if again:
+            self._fail(*again[0], len(again), REPEATS)
         return self._report
 
     def _shrink(
@@ -188,24 +203,31 @@ class DrivenBursts(Generic[CallT, SeenT]):
                 return found if found is not None and found.rule == violation.rule else None
             return None
 
-        smallest, found = shrink(case, run, within(MOST_RUNS, seconds))
-        if found is not None:
-            self._repeat(port, smallest)
+        lines, failed, runs = self.lines, 1, 1
+        if seconds:
+            smallest, found = shrink(case, run, within(MOST_RUNS, seconds), _ATTEMPTS)
+            again = [] if found is None else self._again(smallest, run)
+            if again:
+                (violation, lines), failed, runs = again[0], len(again), REPEATS
+        self._fail(violation, lines, failed, runs)
 
-    def _repeat(self, port: BurstPort[CallT, SeenT], case: ThreadedCase[Config, CallT]) -> None:
-        """Run a case REPEATS times, and keep how often it failed, and how it did first."""
+    def _again(
+        self,
+        case: ThreadedCase[Config, CallT],
+        run: Callable[[ThreadedCase[Config, CallT]], Violation | None],
+    ) -> list[tuple[Violation, tuple[str, ...]]]:
+        """Run a case REPEATS times, and return the violation and the lines of those that failed."""
         failed: list[tuple[Violation, tuple[str, ...]]] = []
         with suppress(DriverFailedError):
             for _ in range(REPEATS):
-                violation = self._run(port, case, counts=True)
+                violation = run(case)
                 if violation is not None:
                     failed.append((violation, self.lines))
-        if failed:
-            self._fail(*failed[0], len(failed), REPEATS)
+        return failed
 
     def _fail(self, violation: Violation, lines: tuple[str, ...], failed: int, runs: int) -> None:
         failure = BurstFailure(violation=violation, lines=lines, failed=failed, runs=runs)
-        self._report = replace(self._report, failure=failure)
+        self._report = replace(self._report, failures=(*self._report.failures, failure))
 
     def _run(
         self, port: BurstPort[CallT, SeenT], case: ThreadedCase[Config, CallT], *, counts: bool

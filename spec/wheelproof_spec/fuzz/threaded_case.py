@@ -62,31 +62,37 @@ def shown_burst(burst: Sequence[Sequence[Call]]) -> list[list[str]]:
 
 
 def shrink(
-    case: ThreadedCase[SetupT, StepT], run: Run[SetupT, StepT], goes_on: Callable[[], bool]
+    case: ThreadedCase[SetupT, StepT],
+    run: Run[SetupT, StepT],
+    goes_on: Callable[[], bool],
+    attempts: int = ATTEMPTS,
 ) -> tuple[ThreadedCase[SetupT, StepT], Violation | None]:
     """Return the smallest case found that still fails, with its violation.
 
     The search ends as soon as `goes_on` returns False.
     Bursts, then threads, then single calls are left out as long as `run` still fails. Threads are
-    not deterministic, so each smaller case is run with up to ATTEMPTS preemption seeds. The
+    not deterministic, so each smaller case is run with up to `attempts` preemption seeds. The
     violation is None if not even `case` itself failed again.
     """
     found = cast("_Found[SetupT, StepT]", (case, None))
     for smaller in ever_smaller(
         found,
         lambda one: _smaller(one[0]),
-        lambda tried: _fails(tried, run, goes_on),
+        lambda tried: _fails(tried, run, goes_on, attempts),
         # Each run of a case is a try of its own.
         lambda: True,
     ):
         found = smaller
-    return found if found[1] is not None else _fails(case, run, goes_on) or found
+    return found if found[1] is not None else _fails(case, run, goes_on, attempts) or found
 
 
 def _fails(
-    case: ThreadedCase[SetupT, StepT], run: Run[SetupT, StepT], goes_on: Callable[[], bool]
+    case: ThreadedCase[SetupT, StepT],
+    run: Run[SetupT, StepT],
+    goes_on: Callable[[], bool],
+    attempts: int,
 ) -> _Found[SetupT, StepT] | None:
-    for attempt in range(ATTEMPTS):
+    for attempt in range(attempts):
         if not goes_on():
             return None
         tried = replace(case, preemption_seed=case.preemption_seed + attempt)

@@ -44,7 +44,7 @@ def _report(behaviour: str, cases: int = _CASES, timeout_s: float = 20.0) -> Bur
 @pytest.mark.parametrize("behaviour", ["in_order", "reversed_callers"])
 def test_what_some_order_explains_passes(behaviour: str) -> None:
     report = _report(behaviour)
-    assert report.failure is None
+    assert report.failures == ()
     assert report.cases == _CASES
     assert report.bursts > _CASES
     assert report.calls > 2 * report.bursts
@@ -62,9 +62,8 @@ def test_what_some_order_explains_passes(behaviour: str) -> None:
     ],
 )
 def test_what_no_order_explains_fails_and_shrinks(behaviour: str, rule: str) -> None:
-    failure = _report(behaviour, cases=200).failure
-    assert failure is not None
-    assert failure.violation.rule == rule
+    failures = _report(behaviour, cases=40).failures
+    [failure] = [one for one in failures if one.violation.rule == rule]
     # A fake does the same in each run.
     assert (failure.failed, failure.runs) == (REPEATS, REPEATS)
     called = [line for line in failure.lines if "caller" in json.loads(line)]
@@ -103,9 +102,9 @@ def test_the_verdict_says_what_was_sent_and_what_was_not_judged() -> None:
 def test_a_failure_prints_a_command_that_repeats_it() -> None:
     result = conform(SUITE, ConformancePlan(driver=_timer("lost_add"), cases=600))
     assert result.verdict is Verdict.FAIL
-    [failure] = result.failures
+    failure = result.failures[0]
     assert failure.case == OVERLAPPING
-    [said] = [case for case in result.results if case.name == OVERLAPPING]
+    said = next(case for case in result.results if case.name == OVERLAPPING)
     assert said.summary.endswith("this case failed in 20 of 20 runs")
     printed, _, command = failure.repeat.rpartition(" | ")
     assert shlex.split(printed)[2:] == list(failure.lines)

@@ -5,7 +5,7 @@ from functools import partial
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.suite import CaseSpace, Suite, any_suite
+from wheelproof_spec.base.suite import BurstCases, CaseSpace, Suite, any_suite
 from wheelproof_spec.components.buffer_pool.component import (
     DEFINITION,
     Allocate,
@@ -14,6 +14,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolCapability,
     PoolFault,
     PoolLimit,
+    PoolObservation,
 )
 from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 from wheelproof_spec.drive.case_table import read_cases
@@ -63,11 +64,18 @@ def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[PoolCall], PoolOracle]
     return driven_work(work, judge), judge
 
 
+def _bursts(profile: str, tally: Tally) -> BurstCases[PoolCall, PoolObservation]:
+    from wheelproof_spec.components.buffer_pool.bursts import bursts
+
+    return bursts(profile, tally)
+
+
 BUFFER_POOL = Suite(
     definition=DEFINITION,
     judge=PoolOracle,
     scenarios=partial(read_cases, __file__, DEFINITION),
     drawn=_drawn,
     asks_for=lambda calls: frozenset(_asks_for(calls)),
+    bursts=_bursts,
 )
 SUITE = any_suite(BUFFER_POOL)

@@ -402,6 +402,11 @@ class LedgerPool:
                 return _still_waits(clause, call, "its thread was interrupted")
         return None
 
+    def may_rest(self) -> bool:
+        """Tell whether whoever waits has a reason to, or one whose absence is not judged."""
+        wrong = self.judge_rest()
+        return wrong is None or self._tally.skips(wrong.rule)
+
     def _waits_in_vain(self, call: CallId) -> Violation:
         if self._is_shut:
             return _still_waits(PoolClause.CLOSE_RELEASES, call, "the pool is closed")

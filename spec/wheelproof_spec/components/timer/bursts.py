@@ -110,7 +110,7 @@ class TimerRecord(BurstRecord[TimerCall, TimerObservation]):
     def __init__(self, config: TimerConfig, profile: str, skip: Collection[str]) -> None:
         """Begin. A driver's answer comes when what the call has submitted has run."""
         claimed = replace(config, runs="inline", run_order="open")
-        super().__init__(RECORDED, claimed, profile, skip)
+        super().__init__(RECORDED, claimed, profile, skip, RECORDED.search)
         self._contract = contract_of(profile)
         self._tick_ms = config.tick_ms
         self._now_ms = self._last_due_ms = config.start_ms

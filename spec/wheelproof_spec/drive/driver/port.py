@@ -61,8 +61,7 @@ class DriverPort(Generic[CallT, SeenT]):
 
         def parse(fields: JsonObject, call: CallT) -> SeenT:
             seen = self._parse_answer(fields, call)
-            if call is not rest.call:
-                rules.require(call, seen)
+            rules.require(call, seen)
             return seen
 
         found: list[tuple[Asked[CallT], SeenT | RefusedError]] = []

@@ -11,6 +11,9 @@ answers, which are known beforehand.
 
 Not searched, so that nothing right is ever excluded: which bytes are kept buffers; how much the
 first of the line has gathered, which may be any part; when a thread takes note of an interruption.
+
+The calls that a driver makes at the same time are searched as well. There the clock is virtual, and
+`Tick` moves it; and where no call can go on, there is a `Rest`: whoever waits then has a reason to.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,8 +21,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-from wheelproof_spec.base.calls import AvailableMemory, Close, Memory
+from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory, Tick
 from wheelproof_spec.base.codec.vocabulary import Absent
+from wheelproof_spec.base.component import Call as AnyCall
 from wheelproof_spec.base.history.judging import CLOSED, EXHAUSTED, Searched, WholeHistory
 from wheelproof_spec.base.history.lines import HistoryHeader, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
@@ -51,11 +55,17 @@ _RELAXED = (
     PoolClause.MEMORY_IS_CONSERVED,
     PoolClause.CLOSE_RELEASES,
     PoolClause.NO_LOST_WAKE_UP,
+    PoolClause.INTERRUPTION_ENDS_THE_WAIT,
 )
 """The clauses whose absence may explain what has no explanation: the first that does is broken."""
 
 _OUTCOMES = {CLOSED: PoolOutcome.CLOSED, EXHAUSTED: PoolOutcome.EXHAUSTED}
 """The errors that need a reason in the pool; the reason of any other may come at any time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest(AnyCall):
+    """No call of a driven case can go on; it is in no recording."""
 
 
 class Phase(IntEnum):
@@ -148,14 +158,17 @@ class _Steps:
     """The steps of a pool with the calls of a script.
 
     `slack_ns` says how much two times by its clock may be apart from the truth; None if times say
-    nothing.
+    nothing. `late_ms` says how late a wait may end in a driven case; None in a recording.
     """
 
-    def __init__(self, script: Script, total: int, slack_ns: int | None) -> None:
+    def __init__(
+        self, script: Script, total: int, slack_ns: int | None, late_ms: int | None
+    ) -> None:
         self._calls = script.calls
         self._events = script.events
         self._total = total
         self._slack_ns = slack_ns
+        self._late_ms = late_ms
 
     def is_end(self, state: _State) -> bool:
         """Tell whether a state explains all events."""
@@ -190,15 +203,36 @@ class _Steps:
             step = (self._ask, self._wait, self._lend)[phase]
             yield from step(state, number, call, call.value)
             return
-        for pool in _made(state.pool, call):
+        # Where no call can go on, what has ended has been answered, and all others wait.
+        others = (phase for one, phase in state.calls if one != number)
+        if isinstance(call.value, Rest) and any(phase is not Phase.WAITS for phase in others):
+            return
+        for pool in self._interrupted(state, call) or _made(state.pool, call):
             yield state.at(number, Phase.ENDED, pool)
+
+    def _interrupted(self, state: _State, call: Call) -> list[LedgerPool]:
+        """Return the pool after an interruption in a driven case, where it ends the wait."""
+        if self._late_ms is None or not isinstance(call.value, Interrupt):
+            return []
+        pool = state.pool.copy()
+        for one, _ in state.calls:
+            if self._calls[one].process == call.value.name:
+                pool.interrupt(self._calls[one].name)
+        return [pool]
+
+    def _request(self, pool: LedgerPool, value: Allocate) -> Request:
+        if self._late_ms is None:
+            return Request(value.size)
+        deadline_ms = pool.now_ms + value.max_time_to_block_ms
+        late_ms = self._late_ms if value.max_time_to_block_ms else 0
+        return Request(value.size, deadline_ms=deadline_ms, latest_ms=deadline_ms + late_ms)
 
     def _ask(self, state: _State, number: int, call: Call, value: Allocate) -> Iterator[_State]:
         if not can_ever_lend(self._total, value.size, value.max_time_to_block_ms):
             yield state.at(number, Phase.ENDED, state.pool)
             return
         pool = state.pool.copy()
-        pool.ask(call.name, Request(value.size))
+        pool.ask(call.name, self._request(pool, value))
         # Whoever waits no time has been in the line as well.
         if call.error != EXHAUSTED and _may_leave(pool, call):
             yield state.at(number, Phase.ENDED, state.pool)
@@ -273,6 +307,11 @@ def _made(pool: LedgerPool, call: Call) -> Iterator[LedgerPool]:
             wrong = pool.judge_memory(answer.size, None)
         case Queued() if isinstance(answer, WaitingThreads):
             wrong = pool.judge_queued(answer.count)
+        case Tick(to_ms=to_ms):
+            pool = pool.copy()
+            pool.move_clock(to_ms)
+        case Rest() if not pool.may_rest():
+            return
         case _:
             pass
     if wrong is None:
@@ -318,8 +357,10 @@ def search(history: WholeHistory) -> Searched | None:
 class Searcher:
     """Searches scripts of the histories with one header."""
 
-    def __init__(self, header: HistoryHeader[object]) -> None:
+    def __init__(self, header: HistoryHeader[object], late_ms: int | None = None) -> None:
+        """Search recordings; with `late_ms` driven cases, in which waits end by so much late."""
         assert isinstance(header.config, PoolConfig)
+        self._late_ms = late_ms
         self._total = header.config.total_memory
         coarse_ns = header.clock_resolution_ns
         coarse_ns = coarse_ns if isinstance(coarse_ns, int) else _RESOLUTION_NS
@@ -359,7 +400,7 @@ class Searcher:
     ) -> _Explained:
         """Go through the states until one explains all events, or `most` have been visited."""
         slack_ns = None if relaxed is PoolClause.WAIT_IS_BOUNDED else self._slack_ns
-        steps = _Steps(script, self._total, slack_ns)
+        steps = _Steps(script, self._total, slack_ns, self._late_ms)
         last = _State(0, (), 0, pool)
         seen, stack = {last.key()}, [last]
         while stack:
@@ -382,6 +423,8 @@ def _clause_of(call: Call) -> PoolClause:
     if isinstance(call.value, Deallocate):
         refused = call.error is not None
         return PoolClause.TAKES_BACK_WHAT_IT_LENT if refused else PoolClause.TAKES_BACK_ONLY_LOANS
+    if isinstance(call.value, Rest):
+        return PoolClause.NO_LOST_WAKE_UP
     if isinstance(call.answer, Allocated):
         return PoolClause.NO_MORE_THAN_TOTAL
     return PoolClause.ENDS_FOR_A_REASON
