@@ -2,7 +2,9 @@
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from support import seeds
 from support.reference.timer import CallingTask
 from wheelproof.clock import ManualClock
 from wheelproof.producer import ProducerBatch
+from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer, TimerTaskList, TimingWheel
 from wheelproof.units import Millis
 from wheelproof_explore.explorer import explore
@@ -114,6 +117,14 @@ class _EndsNothingOfAnError(SurvivedAccumulator):
         return self._ended(batch, end())
 
 
+class _TellsNobody(ReplicaManager):
+    """A broker whose caller is not told what a callback has raised."""
+
+    def append_records(self, **request: Any) -> None:
+        with suppress(SystemExit):
+            super().append_records(**request)
+
+
 @pytest.mark.parametrize(
     "programs",
     [
@@ -125,6 +136,7 @@ class _EndsNothingOfAnError(SurvivedAccumulator):
         # The pairs, which are small, come last.
         purgatory.faults_with(find_bug(PURGATORY_BUGS, "stop-at-error").purgatory_class)[::-1],
         replication.faults_with(find_bug(REPLICATION_BUGS, "unchecked-after-error").manager_class),
+        replication.faults_with(_TellsNobody),
         buffer_pool.faults_with(find_bug(POOL_BUGS, "KAFKA-4840/no-refund").pool_class),
         accumulator.faults_with(_EndsNothingOfAnError),
         accumulator.faults_with(SurvivedCallbackEndsBatch),
@@ -137,6 +149,7 @@ class _EndsNothingOfAnError(SurvivedAccumulator):
         "refused",
         "walk",
         "unchecked",
+        "told",
         "no-refund",
         "memory",
         "callback",
