@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from support import seeds
+from support.reference.losing_timer import LosingTimer
 from support.reference.timer import CallingTask
 from wheelproof.clock import ManualClock
 from wheelproof.producer import ProducerBatch
 from wheelproof.replication import ReplicaManager
-from wheelproof.timer import SystemTimer, TimerTaskList, TimingWheel
+from wheelproof.timer import SystemTimer, TimerTaskList
 from wheelproof.units import Millis
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.options import Options
@@ -80,28 +81,6 @@ def test_every_single_fault_is_survived_in_every_interleaving(program: Program) 
     assert is_large or (found.stopped is None and found.runs < _MANY_RUNS), found.summary()
 
 
-class _LosesARefusedTask(TimerTaskList):
-    """A bucket that forgets the entry whose task was refused, as Kafka's does."""
-
-    __slots__ = ()
-
-    def _take_back(self, entry: object) -> None:
-        """Do nothing."""
-
-
-class _LosingWheel(TimingWheel):
-    """A wheel of such buckets."""
-
-    __slots__ = ()
-    _bucket_class = _LosesARefusedTask
-
-
-class _LosingTimer(SystemTimer):
-    """A timer of such wheels."""
-
-    _timing_wheel_class = _LosingWheel
-
-
 class _StrandsABucket(SystemTimer):
     """A timer that does not put the bucket of a refused task back into its queue."""
 
@@ -128,7 +107,7 @@ class _TellsNobody(ReplicaManager):
 @pytest.mark.parametrize(
     "programs",
     [
-        system_timer.faults_with(_LosingTimer),
+        system_timer.faults_with(LosingTimer),
         system_timer.faults_with(_StrandsABucket),
         system_timer.faults_with(find_bug(TIMER_BUGS, "refused-task-lost").timer_class),
         purgatory.faults_with(find_bug(PURGATORY_BUGS, "left-at-error").purgatory_class),

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from support import seeds
+from support.reference.losing_timer import LosingTimer
 from wheelproof.producer import BufferPool, ByteBuffer, ProducerBatch, RecordAccumulator
 from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
-from wheelproof.timer import SystemTimer, TimerTaskList, TimingWheel
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Program
@@ -86,28 +86,6 @@ class _KeepsTheUnused(RecordAccumulator):
             super()._give_back_unused(unused)
 
 
-class _ForgetfulBucket(TimerTaskList):
-    """A bucket that puts nothing back."""
-
-    __slots__ = ()
-
-    def _take_back(self, entry: object) -> None:
-        """Do nothing."""
-
-
-class _ForgetfulWheel(TimingWheel):
-    """A wheel of such buckets."""
-
-    __slots__ = ()
-    _bucket_class = _ForgetfulBucket
-
-
-class _ForgetfulTimer(SystemTimer):
-    """A timer of such wheels."""
-
-    _timing_wheel_class = _ForgetfulWheel
-
-
 class _LeavesWatches(DelayedOperationPurgatory[DelayedOperation]):
     """A purgatory that undoes nothing of a call that ends in an error."""
 
@@ -118,7 +96,7 @@ class _LeavesWatches(DelayedOperationPurgatory[DelayedOperation]):
 @pytest.mark.parametrize(
     ("programs", "name"),
     [
-        (timer.signals_with(_ForgetfulTimer), "timer-advance"),
+        (timer.signals_with(LosingTimer), "timer-advance"),
         (purgatory.signals_with(_LeavesWatches), "purgatory-watch"),
         (buffer_pool.signals_with(_KeepsItsPlace), "pool-lend-in-vain"),
         (accumulator.signals_with(_LosesWhatItTakes), "accumulator-drain"),
