@@ -12,7 +12,6 @@ from xdist.scheduler import LoadFileScheduling
 SCATTERED = (
     "test_tla_small_model_or_mistake_ends_as_the_manifest_says",
     "test_every_obligation_is_met",
-    "test_the_actions_are_those_of_the_module",
     "test_a_pair_passes_in_every_interleaving",
     "test_a_program_shares_only_what_the_model_checker_sees",
     "test_the_digest_depends_on_the_classes_alone",

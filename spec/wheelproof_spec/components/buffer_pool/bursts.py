@@ -166,7 +166,9 @@ class PoolRecord(BurstRecord[PoolCall, PoolObservation]):
         """Begin; known limits of `tally` are not judged."""
         super().__init__(RECORDED, config, profile, tally.skipped, None)
         self._pool = LedgerPool(config, profile, Tally(limits=tuple(tally.skipped)))
-        self._searcher = Searcher(self.header, int(tally.skips(PoolCapability.EXACT_TIME)))
+        late_ms = int(tally.skips(PoolCapability.EXACT_TIME))
+        alone = (PoolClause.INTERRUPTION_ENDS_THE_WAIT,)
+        self._searcher = Searcher(self.header, late_ms, driven_alone=alone)
         self._searched: list[HistoryOp[object]] = []
         """The history with the moves of the clock and the rests, which no recording has."""
         self._now_ms = config.start_ms

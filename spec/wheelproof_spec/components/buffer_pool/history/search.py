@@ -55,7 +55,6 @@ _RELAXED = (
     PoolClause.MEMORY_IS_CONSERVED,
     PoolClause.CLOSE_RELEASES,
     PoolClause.NO_LOST_WAKE_UP,
-    PoolClause.INTERRUPTION_ENDS_THE_WAIT,
 )
 """The clauses whose absence may explain what has no explanation: the first that does is broken."""
 
@@ -357,10 +356,19 @@ def search(history: WholeHistory) -> Searched | None:
 class Searcher:
     """Searches scripts of the histories with one header."""
 
-    def __init__(self, header: HistoryHeader[object], late_ms: int | None = None) -> None:
-        """Search recordings; with `late_ms` driven cases, in which waits end by so much late."""
+    def __init__(
+        self,
+        header: HistoryHeader[object],
+        late_ms: int | None = None,
+        driven_alone: tuple[PoolClause, ...] = (),
+    ) -> None:
+        """Search recordings; with `late_ms` driven cases, in which waits end by so much late.
+
+        `driven_alone` are the clauses that only driven cases break.
+        """
         assert isinstance(header.config, PoolConfig)
         self._late_ms = late_ms
+        self._relaxed = (*_RELAXED, *driven_alone)
         self._total = header.config.total_memory
         coarse_ns = header.clock_resolution_ns
         coarse_ns = coarse_ns if isinstance(coarse_ns, int) else _RESOLUTION_NS
@@ -388,7 +396,7 @@ class Searcher:
     def _clause(self, script: Script, pool: LedgerPool, place: int) -> PoolClause:
         """Return the clause that is broken by the event at `place`."""
         known = Script(script.calls, script.events[: place + 1])
-        for clause in _RELAXED:
+        for clause in self._relaxed:
             relaxed = pool.copy(Tally(limits=(clause,)))
             found = self._explained(known, relaxed, MOST_CONFIGURATIONS, clause)
             if found.verdict is Verdict.PASS:
