@@ -45,7 +45,9 @@ def test_a_test_for_maintainers_fails_as_its_page_shows(path: Path) -> None:
     require(*_TOOLS[folder])
     if path.stem == "redis-py" and sys.version_info >= (3, 13):
         pytest.skip("asyncio's Condition hands the notification on from Python 3.13 on")
-    here = {**os.environ, "PYTHON": sys.executable}
+    # Where CI is set pytest's summary has the whole message, and the page has not.
+    here = {name: value for name, value in os.environ.items() if name != "CI"}
+    here["PYTHON"] = sys.executable
     here["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{here['PATH']}"
     here.pop("PYTEST_ADDOPTS", None)
     build = [str(ROOT / f"adapters/ports-{folder}/run"), "build"]
