@@ -4,7 +4,7 @@ Whatever a callback raises: nobody else waits for it, nobody is answered twice, 
 the method that has called it is told.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -37,7 +37,7 @@ class FaultyBroker(Broker):
             raise
 
     @contextmanager
-    def surviving(self) -> Iterator[None]:
+    def surviving(self) -> Generator[None, None, None]:
         """Go on when a callback has raised; raise AssertionError if the caller was not told."""
         raised: list[SystemExit] = []
         before = _RAISED.set(raised)
