@@ -37,7 +37,7 @@ class FaultyBroker(Broker):
             raise
 
     @contextmanager
-    def surviving(self) -> Generator[None, None, None]:
+    def surviving(self) -> Generator[None]:
         """Go on when a callback has raised; raise AssertionError if the caller was not told."""
         raised: list[SystemExit] = []
         before = _RAISED.set(raised)
