@@ -5,6 +5,7 @@ import pytest
 from support.checkout import ROOT
 from wheelproof_lab.bugs.catalog import bugs
 from wheelproof_lab.bugs.known_bug import Finder
+from wheelproof_lab.prove import ties
 from wheelproof_lab.prove.all_proofs import proofs
 from wheelproof_lab.prove.finite import Run
 from wheelproof_lab.prove.obligations import SECONDS
@@ -14,6 +15,7 @@ from wheelproof_lab.prove.terms import fields_in
 from wheelproof_lab.prove.timer import catalog
 from wheelproof_lab.prove.verb import proved
 from wheelproof_lab.publish.proofs import PAGE, modules, render
+from wheelproof_spec.base.errors import MissingToolError
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.tlc.manifest.loader import load_manifest
@@ -40,6 +42,18 @@ def test_every_obligation_is_met(proof: Proof) -> None:
 def test_a_proof_is_derived_or_its_actions_are_tied(proof: Proof) -> None:
     tied = {action.name for one in PROOFS if one.ties for action in one.system.actions}
     assert proof.is_derived or {action.name for action in proof.system.actions} <= tied
+
+
+def test_without_java_nobody_knows_what_a_tie_would_have_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing() -> None:
+        raise MissingToolError("java", "install Java 17")
+
+    monkeypatch.setattr(ties, "find_toolchain", missing)
+    tied = next(proof for proof in PROOFS if proof.ties)
+    results = ties.carry_out(tied)
+    assert [one.verdict for one in results] == [Verdict.INCONCLUSIVE] * (len(tied.ties) + 1)
 
 
 def test_the_clauses_are_invariants_of_the_models() -> None:
