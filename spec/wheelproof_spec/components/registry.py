@@ -88,7 +88,7 @@ def loads() -> "dict[str, MakeLoad]":
 
 def works() -> "dict[str, DrawWork]":
     """Return what draws the work of a load that any program can do, by component."""
-    return cast("dict[str, DrawWork]", _parts("recording.work", "work"))
+    return cast("dict[str, DrawWork]", _parts("recording.load", "work"))
 
 
 def served_components() -> "list[ServedComponent]":

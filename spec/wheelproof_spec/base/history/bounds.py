@@ -14,26 +14,26 @@ class Bounds:
     piecewise: bool = False
     least: int = 0
     most: int = 0
-    _looks: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    _reads: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
 
     def change(self, least: int = 0, most: int = 0) -> None:
         """Add `least` and `most` to the bounds."""
         self.least += least
         self.most += most
-        for call, (low, high) in self._looks.items():
+        for call, (low, high) in self._reads.items():
             if self.piecewise:
-                self._looks[call] = (low + min(least, 0), high + max(most, 0))
+                self._reads[call] = (low + min(least, 0), high + max(most, 0))
             else:
-                self._looks[call] = (min(low, self.least), max(high, self.most))
+                self._reads[call] = (min(low, self.least), max(high, self.most))
 
-    def look(self, call: int) -> None:
+    def begin_read(self, call: int) -> None:
         """Record that a call began that reads the number."""
-        self._looks[call] = (self.least, self.most)
+        self._reads[call] = (self.least, self.most)
 
     def so_far(self, call: int) -> tuple[int, int]:
         """Return the bounds for a call that has not returned."""
-        return self._looks[call]
+        return self._reads[call]
 
     def seen(self, call: int) -> tuple[int, int] | None:
         """Return the bounds for a call that has returned; None if the call was no read."""
-        return self._looks.pop(call, None)
+        return self._reads.pop(call, None)

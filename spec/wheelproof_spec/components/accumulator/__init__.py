@@ -1,1 +1,22 @@
-"""The record accumulator: batches of records between appenders and a sender."""
+"""The record accumulator: batches of records between appenders and a sender.
+
+docs/standard/accumulator.md says what is right. Here it is judged. Which file has what:
+
+- `component`, with `calls`: the calls, the answers, the configuration, and the clauses, each with
+  its rule.
+- `oracle` (driven) and `history` (recorded): the judges. `oracle/ledger.py` says what each call
+  means; `history/judge.py` passes each event to the other files, each of which judges one question.
+- `work`, `driven`, `cases.toml`, `cases`: the alphabet from which cases and bursts are drawn, the
+  calls of a driven case, the named cases, and all together as the suite of `wheelproof conform`.
+- `reference`: the reference as a driver. `machine`: threads that fuzz it. `view`: pictures.
+- `recording`: how histories of the reference are made. `load` has its own calls and its sender,
+  `calls` the recorded accumulator of loads and machines.
+
+Why two judges? Calls that overlap have no known order. In a driven case one call begins at a time,
+so `oracle` knows by its ledger which answers are right. A recording has overlapping calls:
+`history` judges it in linear time, by what holds in every order, and can miss a contradiction
+between several answers. So `history.search` tries the orders of a small recording as well, by a
+model of its own; its docstring says what that leaves out.
+
+CONTRIBUTING.md tells how to add a rule or a call.
+"""

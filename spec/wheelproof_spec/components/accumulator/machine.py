@@ -87,7 +87,7 @@ class AccumulatorUnderTest:
             [*(partial(self._call, step) for step in program), self._news.leave]
             for program in burst
         ]
-        violation = self._bursts.run([*programs, [self._serve]], self._recorded.look)
+        violation = self._bursts.run([*programs, [self._serve]], self._recorded.read_gauges)
         if violation is None and (self._closed or self._recorded.accumulator.has_incomplete()):
             violation = self._bursts.finish()
             self._open()

@@ -71,7 +71,7 @@ class PoolUnderTest:
         """Run one burst and return the violation of the history, if any."""
         self._interruptions = Interruptions()
         programs = [[partial(self._call, step) for step in program] for program in burst]
-        violation = self._bursts.run(programs, self._calls.look)
+        violation = self._bursts.run(programs, self._calls.read_gauges)
         if violation is None and self._closed:
             violation = self._bursts.finish()
             self._open()

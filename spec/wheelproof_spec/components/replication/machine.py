@@ -87,7 +87,7 @@ class BrokerUnderTest:
         programs = [[partial(self._call, step) for step in program] for program in burst]
         # The threads make requests, with primitives of the same runtime.
         with use_runtime(self._runtime):
-            violation = self._bursts.run(programs, self._look)
+            violation = self._bursts.run(programs, self._read_gauges)
         self._broken = violation is not None
         return violation
 
@@ -97,7 +97,7 @@ class BrokerUnderTest:
             return None
         with use_runtime(self._runtime):
             end = partial(self._advance, max(BURSTS.timeouts_ms))
-            return self._bursts.run([[end]], self._look) or self._bursts.finish()
+            return self._bursts.run([[end]], self._read_gauges) or self._bursts.finish()
 
     def _call(self, step: ReplicationStep) -> None:
         broker = self._broker
@@ -125,8 +125,8 @@ class BrokerUnderTest:
             self._broker.advance(self._clock, self._now_ms)
             self._executor.run_pending()
 
-    def _look(self) -> None:
-        self._broker.look()
+    def _read_gauges(self) -> None:
+        self._broker.read_gauges()
         for partition in BURSTS.partitions:
             self._broker.read(partition)
 

@@ -166,7 +166,7 @@ class TimerUnderTest:
         The `last` burst ends the history: then every submitted task must have run.
         """
         programs = [[(step, self._call(step)) for step in program] for program in burst]
-        violation = self._bursts.judge(lambda: self._stage.run(programs), self._look)
+        violation = self._bursts.judge(lambda: self._stage.run(programs), self._read_size)
         self._broken = violation is not None
         return self._bursts.finish() if last and violation is None else violation
 
@@ -212,7 +212,7 @@ class TimerUnderTest:
         move = partial(self._clock.advance_to, self._now_ms)
         self._recorder.do(Tick(to_ms=self._now_ms), move)
 
-    def _look(self) -> None:
+    def _read_size(self) -> None:
         with self._stage.alone():
             self._recorder.call(Size(), lambda: WaitingTasks(size=self._timer.size()))
 

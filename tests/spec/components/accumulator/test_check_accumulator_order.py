@@ -448,7 +448,7 @@ def test_a_note_says_whose_places_were_not_judged() -> None:
 def test_a_note_says_that_no_look_for_late_batches_was_recorded() -> None:
     config, lines = replace(_CONFIG, delivery_timeout_ms=10), _OFFSETS["one after the other"]
     unseen = _verdict(config, lines, KAFKA, pad=False)
-    assert any("what never expires was not judged" in note for note in unseen.notes)
+    assert any("records that never expire were not judged" in note for note in unseen.notes)
     seen = _verdict(config, (*lines, plain(Expire())), KAFKA, pad=False)
     assert not any("never expires" in note for note in seen.notes)
 

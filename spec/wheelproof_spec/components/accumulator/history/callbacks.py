@@ -43,14 +43,14 @@ class Callbacks:
         self._timeout_ms = config.delivery_timeout_ms
         self._in_order = FirstOwed() if config.callbacks == "in_order" else None
         self._owed: dict[Record, None] = {}
-        self._looked_ms: int | None = None
+        self._checked_ms: int | None = None
         """The earliest time when the last expiry check can have ended; None before the first."""
         self._oldest: dict[Partition, dict[Record, None]] = {}
 
     @property
-    def has_looks(self) -> bool:
+    def has_checked(self) -> bool:
         """Whether an expiry check has ended."""
-        return self._looked_ms is not None
+        return self._checked_ms is not None
 
     def oldest_ms(self, partition: Partition) -> int:
         """Return the earliest time at which the batch of a new record can have been made."""
@@ -101,13 +101,13 @@ class Callbacks:
         The sender read the clock for this check after the end of the last check; nothing later is
         certain. The check is judged only if it is `alone`: no other sender call overlaps it.
         """
-        timeout_ms, looked_ms = self._timeout_ms, self._looked_ms
-        self._looked_ms = self._clock.least
-        if not alone or looked_ms is None or not isinstance(timeout_ms, int):
+        timeout_ms, checked_ms = self._timeout_ms, self._checked_ms
+        self._checked_ms = self._clock.least
+        if not alone or checked_ms is None or not isinstance(timeout_ms, int):
             return None
         self._tests(AccumulatorClause.EXPIRES_IN_TIME)
         first = next(iter(self._owed), None)
-        return first if first and first.accepted_ms + timeout_ms <= looked_ms else None
+        return first if first and first.accepted_ms + timeout_ms <= checked_ms else None
 
     def judge(self, record: Record | None, value: Callback, index: int) -> Violation | None:
         """Record that a callback ran, and return what is wrong with it."""

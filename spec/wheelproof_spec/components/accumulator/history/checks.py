@@ -27,7 +27,7 @@ _ROUNDING_MS = 1
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """A call to `ready`, and what was so when it began: it may have looked at once."""
+    """A call to `ready`, and what was known when it began: it may have read everything then."""
 
     index: int
     least_ms: int
@@ -119,8 +119,8 @@ class Checks:
 
     def begin(self, index: int, *, closed: bool) -> None:
         """Record that a call to `ready` began; `closed` if a close had returned."""
-        self._flushes.look(index)
-        self._appends.look(index)
+        self._flushes.begin_read(index)
+        self._appends.begin_read(index)
         self._check = _Check(
             index,
             self._clock.least,

@@ -56,9 +56,9 @@ class Flushes:
             "when the flush began (standard 4.8)",
         )
 
-    def look(self, call: int) -> None:
+    def begin_read(self, call: int) -> None:
         """Record that a call began that depends on whether a flush goes on."""
-        self._count.look(call)
+        self._count.begin_read(call)
 
     def may_go_on(self, call: int) -> bool:
         """Tell whether a flush may have been in progress during a call that ends now."""

@@ -18,7 +18,7 @@ from wheelproof_spec.components.accumulator.history.record import Batch, Record
 
 
 @dataclass(slots=True)
-class _Look:
+class _Read:
     without_appends: bool
     """Whether no append has been under way since the question."""
     without_ends: bool
@@ -29,7 +29,7 @@ class _Shown:
     """What questions about memory and incomplete batches have shown so far."""
 
     def __init__(self) -> None:
-        self._looks: dict[int, _Look] = {}
+        self._reads: dict[int, _Read] = {}
         self._floor: tuple[int, int] | None = None
         """The event of an answer since which so much memory is available, and how much."""
         self._complete: int | None = None
@@ -38,23 +38,23 @@ class _Shown:
         """The event of an answer since which something is incomplete."""
         self._is_lost = False
 
-    def look(self, call: int, *, without_appends: bool, is_settled: bool) -> None:
+    def begin_read(self, call: int, *, without_appends: bool, is_settled: bool) -> None:
         """Record that a question was asked.
 
         `without_appends` says that no append is under way, `is_settled` that no batch may be
         ending.
         """
-        self._looks[call] = _Look(without_appends and not self._is_lost, is_settled)
+        self._reads[call] = _Read(without_appends and not self._is_lost, is_settled)
 
     def forget(self, call: int) -> None:
         """Record that a question has no answer."""
-        self._looks.pop(call, None)
+        self._reads.pop(call, None)
 
     def append_begins(self) -> None:
         """Record that an append began: it may take memory, and make a batch."""
         self._floor = self._complete = None
-        for look in self._looks.values():
-            look.without_appends = False
+        for read in self._reads.values():
+            read.without_appends = False
 
     def append_is_lost(self) -> None:
         """Record that the end of an append is not known: it may take memory at any time."""
@@ -64,14 +64,14 @@ class _Shown:
     def batch_may_end(self) -> None:
         """Record that a record was called back: its batch may end."""
         self._incomplete = None
-        for look in self._looks.values():
-            look.without_ends = False
+        for read in self._reads.values():
+            read.without_ends = False
 
     def available(self, call: int, index: int, size: int) -> int:
         """Record the answer of event `index`; return how much has been available before."""
-        look = self._looks.pop(call)
+        read = self._reads.pop(call)
         shown = 0 if self._floor is None or self._floor[0] > call else self._floor[1]
-        if look.without_appends:
+        if read.without_appends:
             self._floor = index, size
         return shown
 
@@ -79,15 +79,15 @@ class _Shown:
         self, call: int, index: int, bounds: tuple[int, int], *, yes: bool
     ) -> tuple[int, int]:
         """Record the answer of event `index`; return the bounds, narrowed by answers before it."""
-        look = self._looks.pop(call)
+        read = self._reads.pop(call)
         least, most = bounds
         if self._complete is not None and self._complete < call:
             most = 0
         if self._incomplete is not None and self._incomplete < call:
             least = max(least, 1)
-        if not yes and look.without_appends:
+        if not yes and read.without_appends:
             self._complete = index
-        if yes and look.without_ends:
+        if yes and read.without_ends:
             self._incomplete = index
         return least, most
 
@@ -133,7 +133,7 @@ class Holdings:
         self._untold += 1
         self._incomplete.change(most=1)
         self._memory.change(most=record.holds)
-        self._memory.look(record.asked)
+        self._memory.begin_read(record.asked)
 
     def accepted(self, record: Record, *, new_batch: bool | None) -> Violation | None:
         """Record that an append was accepted."""
@@ -249,17 +249,17 @@ class Holdings:
             record.holds = 0
         self._ended.clear()
 
-    def look_at_memory(self, call: int) -> None:
+    def begin_read_of_memory(self, call: int) -> None:
         """Record that a call of available_memory began."""
-        self._memory.look(call)
-        self._look(call)
+        self._memory.begin_read(call)
+        self._begin_read(call)
 
-    def look_for_incomplete(self, call: int) -> None:
+    def begin_read_of_incomplete(self, call: int) -> None:
         """Record that a call of has_incomplete began."""
-        self._incomplete.look(call)
-        self._look(call)
+        self._incomplete.begin_read(call)
+        self._begin_read(call)
 
-    def forget_look(self, call: int) -> None:
+    def forget_read(self, call: int) -> None:
         """Record that one of these calls ended without an answer."""
         self._memory.seen(call)
         self._incomplete.seen(call)
@@ -303,9 +303,9 @@ class Holdings:
             "called back (standard 4.11)",
         )
 
-    def _look(self, call: int) -> None:
+    def _begin_read(self, call: int) -> None:
         is_settled = self._incomplete.most == self._untold
-        self._shown.look(call, without_appends=not self._met, is_settled=is_settled)
+        self._shown.begin_read(call, without_appends=not self._met, is_settled=is_settled)
 
     def _settle(self, record: Record) -> None:
         batch = record.batch

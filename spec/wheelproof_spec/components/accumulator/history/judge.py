@@ -132,11 +132,11 @@ class AccumulatorHistoryJudge:
                 self._appends.closing = self._callbacks.has_aborts = True
                 self._holdings.may_abort()
             case AvailableMemory():
-                self._holdings.look_at_memory(op.index)
+                self._holdings.begin_read_of_memory(op.index)
             case HasIncomplete():
-                self._holdings.look_for_incomplete(op.index)
+                self._holdings.begin_read_of_incomplete(op.index)
             case FlushInProgress():
-                self._flushes.look(op.index)
+                self._flushes.begin_read(op.index)
             case _:
                 pass
         return None
@@ -176,7 +176,7 @@ class AccumulatorHistoryJudge:
                 self._callbacks.open_drains -= 1
                 return None
             case _:
-                self._forget_look(asked.index)
+                self._forget_read(asked.index)
                 return None
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
@@ -192,7 +192,7 @@ class AccumulatorHistoryJudge:
             # It may be in flight still: its response may come.
             self._queues.regained(self._going_back.pop(asked.index), in_flight=False)
         else:
-            self._forget_look(asked.index)
+            self._forget_read(asked.index)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """Record the end of the history; if it is quiet, every record must be called back."""
@@ -206,8 +206,8 @@ class AccumulatorHistoryJudge:
         found: list[str] = []
         if not isinstance(self._config.delivery_timeout_ms, int) or not self._clock.judges_times:
             found.append("without a clock and delivery_timeout_ms no expiry was judged")
-        elif not self._callbacks.has_looks:
-            found.append("no look for late batches was recorded: what never expires was not judged")
+        elif not self._callbacks.has_checked:
+            found.append("no expiry check was recorded: records that never expire were not judged")
         if self._config.callbacks != "in_order":
             found.append("callbacks are not claimed to run in order: that was not judged")
         if self._config.gives_back != "at_once":
@@ -351,9 +351,9 @@ class AccumulatorHistoryJudge:
         self._give_up(late, op.index)
         return AccumulatorClause.EXPIRES_IN_TIME.broken(
             f"{late.name!r} expires: its delivery timeout has passed",
-            f"a look for late batches returns, and {late.name!r} was not called back",
-            f"{late.name!r}, accepted by event {late.returned}, was late by the look before, but a "
-            "look for late batches returned without expiring it (standard 4.5)",
+            f"the expiry check returns, and {late.name!r} was not called back",
+            f"{late.name!r}, accepted by event {late.returned}, was late at the expiry "
+            "check before, but this check returned without expiring it (standard 4.5)",
         )
 
     def _respond(self, name: str, index: int) -> Violation | None:
@@ -375,8 +375,8 @@ class AccumulatorHistoryJudge:
         self._callbacks.give_up(record, index)
         self._holdings.called_back(record)
 
-    def _forget_look(self, call: int) -> None:
-        self._holdings.forget_look(call)
+    def _forget_read(self, call: int) -> None:
+        self._holdings.forget_read(call)
         self._flushes.may_go_on(call)
 
     def _end_of_sender(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:

@@ -138,7 +138,7 @@ class RecordedAccumulator:
         accumulator = self.accumulator
         self._recorder.call(FlushInProgress(), lambda: YesOrNo(yes=accumulator.flush_in_progress()))
 
-    def look(self) -> None:
+    def read_gauges(self) -> None:
         """Ask for all three."""
         self.available_memory()
         self.has_incomplete()

@@ -66,9 +66,9 @@ class PoolHistoryJudge:
         elif isinstance(value, Deallocate):
             self._loans.begins_to_return(op.index, value)
         elif isinstance(value, AvailableMemory):
-            self._ledger.look(op.index)
+            self._ledger.begin_read(op.index)
         elif isinstance(value, Queued):
-            self._queue.look(op.index)
+            self._queue.begin_read(op.index)
         elif isinstance(value, Interrupt):
             self._interrupts[value.name] += 1
         elif isinstance(value, Close):
@@ -93,9 +93,9 @@ class PoolHistoryJudge:
         if isinstance(value, Deallocate):
             return self._loans.returned(asked.index, value)
         if isinstance(answer, Memory):
-            return self._judge_look(asked.index, answer.size)
+            return self._judge_read(asked.index, answer.size)
         if isinstance(answer, WaitingThreads):
-            return self._queue.looked(asked.index, op.index, answer.count)
+            return self._queue.end_read(asked.index, op.index, answer.count)
         if isinstance(value, Close) and self._closed is None:
             self._closed = op.index
         return None
@@ -116,7 +116,7 @@ class PoolHistoryJudge:
             self._closes -= 1
         if isinstance(value, Interrupt):
             self._interrupts[value.name] -= 1
-        self._forget_look(asked.index)
+        self._forget_read(asked.index)
         return None
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
@@ -126,7 +126,7 @@ class PoolHistoryJudge:
         if request is not None:
             self._granted(request)
             self._queue.ends(asked.index)
-        self._forget_look(asked.index)
+        self._forget_read(asked.index)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """End the history; every loan may still be out."""
@@ -205,7 +205,7 @@ class PoolHistoryJudge:
         request = self._requests.pop(call)
         wrong = self._wrongly_lent(call, value, answer)
         ledger.change(0, max(answer.size, value.size) - request.size)
-        self._loans.lent(asked, value.size, answer.buffer, odd=wrong is not None)
+        self._loans.lent(asked, value.size, answer.buffer, disputed=wrong is not None)
         self._granted(request)
         if wrong is not None:
             return wrong
@@ -332,12 +332,12 @@ class PoolHistoryJudge:
             f"{request.patient_until_ms - clock.high} ms before its limit (standard 3.3, 7)",
         )
 
-    def _forget_look(self, call: int) -> None:
-        self._ledger.looks.pop(call, None)
-        self._queue.forget_look(call)
+    def _forget_read(self, call: int) -> None:
+        self._ledger.reads.pop(call, None)
+        self._queue.forget_read(call)
 
-    def _judge_look(self, call: int, size: int) -> Violation | None:
-        least, most = self._ledger.looks.pop(call)
+    def _judge_read(self, call: int, size: int) -> Violation | None:
+        least, most = self._ledger.reads.pop(call)
         self._tests(PoolClause.MEMORY_IS_CONSERVED)
         if least <= size <= most:
             return None

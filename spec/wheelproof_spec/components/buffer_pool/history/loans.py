@@ -37,7 +37,7 @@ class Loan:
     size: int
     process: str
     """The process that got it."""
-    odd: bool = False
+    disputed: bool = False
     """Whether it was lent wrongly, or nobody knows whether it has been given back: then the right
     answers to its returns are unknown."""
     returning: int = 0
@@ -47,7 +47,7 @@ class Loan:
     @property
     def certain(self) -> int:
         """The bytes that are lent for certain with this loan."""
-        return 0 if self.odd else self.size
+        return 0 if self.disputed else self.size
 
 
 @dataclass(slots=True)
@@ -57,18 +57,18 @@ class Ledger:
     total: int
     certain: int = 0
     possible: int = 0
-    looks: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    reads: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
 
     def change(self, certain: int, possible: int) -> None:
         """Change the bounds by these bytes."""
         self.certain += certain
         self.possible += possible
-        for call, (least, most) in self.looks.items():
-            self.looks[call] = (min(least, self._least()), max(most, self._most()))
+        for call, (least, most) in self.reads.items():
+            self.reads[call] = (min(least, self._least()), max(most, self._most()))
 
-    def look(self, call: int) -> None:
+    def begin_read(self, call: int) -> None:
         """Record that a call of available_memory began."""
-        self.looks[call] = (self._least(), self._most())
+        self.reads[call] = (self._least(), self._most())
 
     def _least(self) -> int:
         return max(self.total - self.possible, 0)
@@ -82,7 +82,7 @@ class Loans:
 
     The line of an answer may be late: its buffer may have been handed on, given back and lent again
     before it is written. Where it is not known which of two loans of a buffer a return has ended,
-    both are odd: they are judged no more.
+    both are disputed: they are judged no more.
     """
 
     def __init__(self, ledger: Ledger, tally: Tally) -> None:
@@ -110,8 +110,8 @@ class Loans:
         """Record that an allocation began."""
         self._askers[call] = size
 
-    def lent(self, asked: HistoryOp[object], size: int, buffer: str, *, odd: bool) -> None:
-        """Record that an allocation got a buffer; `odd` says that this was wrong."""
+    def lent(self, asked: HistoryOp[object], size: int, buffer: str, *, disputed: bool) -> None:
+        """Record that an allocation got a buffer; `disputed` says that this was wrong."""
         holder = self._loans.get(buffer)
         owners = self._strange.get(buffer, set())
         if asked.index in owners:
@@ -122,18 +122,18 @@ class Loans:
                 return
             if holder is not None and not holder.returning:
                 self._ledger.change(-holder.certain, 0)
-            self._loans[buffer] = Loan(size, asked.process, odd=True, returning=1)
+            self._loans[buffer] = Loan(size, asked.process, disputed=True, returning=1)
             return
         if holder is not None and not holder.returning:
             self._ledger.change(-holder.certain, 0)
-        loan = self._loans[buffer] = Loan(size, asked.process, odd=odd)
+        loan = self._loans[buffer] = Loan(size, asked.process, disputed=disputed)
         under_way = [one for name, one in self._returns.values() if name == buffer]
-        needed = holder is not None and not holder.odd and not holder.returned
+        needed = holder is not None and not holder.disputed and not holder.returned
         if len(under_way) > needed:
-            loan.odd, loan.returning = True, 1
+            loan.disputed, loan.returning = True, 1
             for one in under_way:
                 if one is not None:
-                    one.odd = True
+                    one.disputed = True
         self._ledger.change(loan.certain, 0)
 
     def answered(self, call: int) -> None:
@@ -164,10 +164,10 @@ class Loans:
         _, loan = self._returns.pop(call)
         self._ended.add(value.buffer)
         newest = self._loans.get(value.buffer)
-        if loan is not None and loan.odd:
+        if loan is not None and loan.disputed:
             loan.returning -= 1
             return None
-        if loan is None and newest is not None and newest.odd:
+        if loan is None and newest is not None and newest.disputed:
             return None
         self._tests(PoolClause.TAKES_BACK_ONLY_LOANS)
         if loan is None:
@@ -196,7 +196,7 @@ class Loans:
         if loan is None or loan.returned:
             return None
         loan.returning -= 1
-        if loan.returning or loan.odd:
+        if loan.returning or loan.disputed:
             return None
         self._ledger.change(loan.size, 0)
         is_part = value.size not in (loan.size, ABSENT)

@@ -1,7 +1,7 @@
 """The calls that ask for a pool's memory, and calls that overtook those that wait (standard 3.10).
 
-A history does not show when a thread begins to wait. But a look at the queue that counts all calls
-open during the look shows that all of them waited at one moment; later calls are behind them.
+A history does not show when a thread begins to wait. But a read of the queue that counts all calls
+open during the read shows that all of them waited at one moment; later calls are behind them.
 """
 
 from dataclasses import dataclass, field
@@ -48,26 +48,26 @@ class _Asker:
     asked: int
     size: int
     waited: int | None = None
-    """The index by which it waited for certain: the end of the first look that showed it."""
+    """The index by which it waited for certain: the end of the first read that showed it."""
     overtaken: int | None = None
     """The index at which a call that began after that had got memory."""
     was_seen: bool = False
-    """Whether a look showed that it still waited after that."""
+    """Whether a read showed that it still waited after that."""
     was_short: bool = False
     """Whether what it asks for was not there when such a call had got its memory."""
 
 
 @dataclass(slots=True)
-class _Look:
+class _Read:
     began: int
     askers: int
-    """The number of calls that were open at some time during the look."""
+    """The number of calls that were open at some time during the read."""
     most: int
     """The greatest number of them at one time."""
 
 
 class WaitingQueue:
-    """The calls of allocate under way, and the looks at the number of them that wait."""
+    """The calls of allocate under way, and the reads of the number of them that wait."""
 
     def __init__(self, tally: Tally, *, in_turn: bool) -> None:
         """Begin; `in_turn` says that a new caller must queue behind the threads that wait."""
@@ -76,16 +76,16 @@ class WaitingQueue:
         self._askers: dict[int, _Asker] = {}
         self._lost = 0
         """How many calls have no known end: each of them may still wait."""
-        self._looks: dict[int, _Look] = {}
+        self._reads: dict[int, _Read] = {}
         self.tested = False
         """Whether a call that waited for certain got no memory: only then the order is judged."""
 
     def asks(self, call: int, size: int) -> None:
         """Record that a call of allocate began."""
         self._askers[call] = _Asker(call, size)
-        for look in self._looks.values():
-            look.askers += 1
-            look.most = max(look.most, len(self._askers) + self._lost)
+        for read in self._reads.values():
+            read.askers += 1
+            read.most = max(read.most, len(self._askers) + self._lost)
 
     def granted(self, call: int, index: int, left: int) -> Violation | None:
         """Record that a call got memory; return the violation if a later call overtook it.
@@ -126,31 +126,31 @@ class WaitingQueue:
         if self._askers.pop(call, None) is not None:
             self._lost += 1
 
-    def look(self, call: int) -> None:
+    def begin_read(self, call: int) -> None:
         """Record that a call of queued began."""
         askers = len(self._askers) + self._lost
-        self._looks[call] = _Look(call, askers, askers)
+        self._reads[call] = _Read(call, askers, askers)
 
-    def forget_look(self, call: int) -> None:
+    def forget_read(self, call: int) -> None:
         """Record that a call of queued has no answer."""
-        self._looks.pop(call, None)
+        self._reads.pop(call, None)
 
-    def looked(self, call: int, index: int, count: int) -> Violation | None:
+    def end_read(self, call: int, index: int, count: int) -> Violation | None:
         """Record the answer of a call of queued; return the violation if it counts too many."""
-        look = self._looks.pop(call)
+        read = self._reads.pop(call)
         self._tests(PoolClause.WAITERS_ARE_LIVE)
-        if count > look.most:
+        if count > read.most:
             return PoolClause.WAITERS_ARE_LIVE.broken(
-                f"at most {look.most} threads wait",
+                f"at most {read.most} threads wait",
                 f"{count} threads wait",
-                f"queued() returned {count}, but at most {look.most} threads can have been waiting",
+                f"queued() returned {count}, but at most {read.most} threads can have been waiting",
             )
-        if count == look.askers:
+        if count == read.askers:
             for asker in self._askers.values():
                 asker.waited = index if asker.waited is None else asker.waited
                 overtaken = asker.overtaken
                 asker.was_seen = asker.was_seen or (
-                    overtaken is not None and overtaken < look.began
+                    overtaken is not None and overtaken < read.began
                 )
         return None
 

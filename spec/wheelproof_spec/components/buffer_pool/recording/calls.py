@@ -56,7 +56,7 @@ class RecordedPool:
         """Ask for the number of waiting threads."""
         self._recorder.call(Queued(), lambda: WaitingThreads(count=self._pool.queued()))
 
-    def look(self) -> None:
+    def read_gauges(self) -> None:
         """Ask for both."""
         self.available_memory()
         self.queued()

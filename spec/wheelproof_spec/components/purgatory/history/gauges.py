@@ -1,11 +1,12 @@
 """Bounds of the answers of `watched`, `num_delayed` and `num_keys` (standard 2.6, 2.10).
 
-A calm operation whose time-out is not due is surely counted, and one that is due until an advance,
-if each of them is recorded. A done operation may be counted until the check that completed it, or a
-check, a cancel or a purge that began afterwards, has removed it from the lists. Its time-out leaves
-the timer before its on_complete, if the configuration claims that. A time-out that an advance moves
-from bucket to bucket is in no bucket, and is not counted; a cancel that meets it there may leave it
-(standard 1.11). Who can end before the hand-in begins is never counted.
+An operation that surely waits is counted while its time-out is not due. One whose time-out is due
+is counted until an advance, if each advance is recorded. A done operation may be counted until it
+is removed from the lists: by the check that completed it, or by a check, a cancel or a purge that
+began afterwards. Its time-out leaves the timer before its on_complete, if the configuration claims
+that. While an advance moves a time-out from bucket to bucket, the time-out is in no bucket and is
+not counted; a cancel at that moment may leave it there (standard 1.11). An operation whose
+predicate is true before its hand-in begins is never counted.
 
 An answer bounds the next one. Between two reads a number rises by what may have come since the
 first one began, and falls by what may have gone. So it cannot go down and come up again while
@@ -74,7 +75,7 @@ class _Readings:
         """Record that something that might go is gone for certain."""
         self.going -= much
 
-    def look(self, call: int) -> None:
+    def begin_read(self, call: int) -> None:
         """Record that a read began."""
         began = _Read(self.coming, self.going, self._came, self._went)
         self._open[call] = began, self._last
@@ -125,8 +126,10 @@ class Gauges:
         self._clock = clock
         self._timeouts_end = timeouts_end
         self._predicates = predicates
-        self._calm: dict[str, dict[Operation, None]] = {}
-        self._is_calm: set[Operation] = set()
+        self._waiting: dict[str, dict[Operation, None]] = {}
+        """The operations that surely wait for each key."""
+        self._waits: set[Operation] = set()
+        """All of these operations."""
         self._coming: list[tuple[int, int, Operation]] = []
         self._falling: list[tuple[int, int, Operation]] = []
         """The operations by the time from which their time-outs may end them."""
@@ -139,11 +142,11 @@ class Gauges:
         self._advances = 0
         self._advance_ended = -1
 
-    def look(self, op: HistoryOp[object]) -> None:
+    def begin_read(self, op: HistoryOp[object]) -> None:
         """Record that a call began that asks for one of the numbers."""
         gauge = self._shown[type(op.value)]
-        gauge.bounds.look(op.index)
-        gauge.readings.look(op.index)
+        gauge.bounds.begin_read(op.index)
+        gauge.readings.begin_read(op.index)
 
     def judge(self, asked: HistoryOp[object], count: int, *, closing: bool) -> Violation | None:
         """Judge the answer of that call.
@@ -217,11 +220,11 @@ class Gauges:
 
     def settled(self, operation: Operation) -> None:
         """Record that the call that handed an operation in returned without completing it."""
-        if operation.is_calm and operation.least > self._clock.high:
-            self._is_calm.add(operation)
+        if operation.surely_waits and operation.least > self._clock.high:
+            self._waits.add(operation)
             for key in operation.keys:
-                self._keys.bounds.change(least=int(key not in self._calm))
-                self._calm.setdefault(key, {})[operation] = None
+                self._keys.bounds.change(least=int(key not in self._waiting))
+                self._waiting.setdefault(key, {})[operation] = None
             assert operation.settled is not None
             heapq.heappush(self._coming, (operation.least, operation.settled, operation))
             self._watched.bounds.change(least=len(operation.keys))
@@ -231,18 +234,18 @@ class Gauges:
         """Record that an event began that may end an operation."""
         if operation.asked is not None and not operation.at_once:
             self._may_fall(operation)
-        if operation in self._is_calm:
-            self._is_calm.remove(operation)
+        if operation in self._waits:
+            self._waits.remove(operation)
             for key in operation.keys:
-                del self._calm[key][operation]
-                if not self._calm[key]:
-                    del self._calm[key]
+                del self._waiting[key][operation]
+                if not self._waiting[key]:
+                    del self._waiting[key]
                     self._keys.bounds.change(least=-1)
             self._watched.bounds.change(least=-len(operation.keys))
             self._delayed.bounds.change(least=-1)
 
     def move_clock(self) -> None:
-        """Record that the operations whose time may be over are no longer calm."""
+        """Record that the operations whose time-outs may be over no longer wait for certain."""
         coming, falling, high = self._coming, self._falling, self._clock.high
         while falling and falling[0][0] <= high:
             self._may_fall(heapq.heappop(falling)[2])
@@ -251,9 +254,9 @@ class Gauges:
         while coming and coming[0][0] <= high:
             self.disturb(heapq.heappop(coming)[2])
 
-    def calm(self, key: str) -> tuple[Operation, ...]:
+    def waiting(self, key: str) -> tuple[Operation, ...]:
         """Return the operations that surely wait for the key."""
-        return tuple(self._calm.get(key, ()))
+        return tuple(self._waiting.get(key, ()))
 
     def listed(self, key: str) -> tuple[Operation, ...]:
         """Return the operations that may be in the list of the key."""

@@ -36,9 +36,9 @@ from wheelproof_spec.components.purgatory.component import (
     TryComplete,
     TryCompleteElseWatch,
 )
+from wheelproof_spec.components.purgatory.history.answers import Answers
 from wheelproof_spec.components.purgatory.history.callbacks import Callbacks
-from wheelproof_spec.components.purgatory.history.claims import Claims
-from wheelproof_spec.components.purgatory.history.fates import Fates
+from wheelproof_spec.components.purgatory.history.endings import Endings
 from wheelproof_spec.components.purgatory.history.gauges import Gauges
 from wheelproof_spec.components.purgatory.history.operation import Operation
 from wheelproof_spec.components.purgatory.history.refusals import Refusals
@@ -74,7 +74,7 @@ class PurgatoryHistoryJudge:
         self._config = config
         self._predicates = config.predicates == "recorded"
         gives_up = config.cancels == "operation"
-        self._fates = Fates(config, clock, tally)
+        self._endings = Endings(config, clock, tally)
         self._callbacks = Callbacks(tally, exclusive=config.attempts == "exclusive")
         self._tries = Tries(tally)
         self._refusals = Refusals(clock, tally, kafka=kafka)
@@ -83,7 +83,7 @@ class PurgatoryHistoryJudge:
         self._triggers = Triggers(
             tally, may_be_missed=self._may_be_missed, waits_on=config.cancels == "timeout"
         )
-        self._claims = Claims(tally, predicates=self._predicates)
+        self._answers = Answers(tally, predicates=self._predicates)
         timeouts_end = config.timeouts == "end_with_operation"
         self._gauges = Gauges(clock, tally, timeouts_end=timeouts_end, predicates=self._predicates)
         self._cancels = Cancels(self._gauges, self._triggers, clock, tally, gives_up=gives_up)
@@ -110,7 +110,7 @@ class PurgatoryHistoryJudge:
             case _:
                 self._alone = None if self._open else op.index
                 self._open[op.index] = op
-                self._claims.begin(op)
+                self._answers.begin(op)
                 self._tries.begin(op)
                 self._begin(op)
         return None
@@ -126,9 +126,9 @@ class PurgatoryHistoryJudge:
         del self._open[asked.index]
         violation = self._end(asked, op)
         self._callbacks.returned(asked.process, asked.index)
-        self._claims.end(asked)
+        self._answers.end(asked)
         self._tries.end(asked, op.index)
-        return violation or self._look_around()
+        return violation or self._judge_quiescent()
 
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         """Judge a call that was refused and had no effect."""
@@ -151,7 +151,7 @@ class PurgatoryHistoryJudge:
                 pass
         self._forget(asked, refused=True)
         self._tries.end(asked, op.index)
-        return self._refusals.refused(asked, op) or self._look_around()
+        return self._refusals.refused(asked, op) or self._judge_quiescent()
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
         """Record that the outcome of a call is unknown: it may hold an operation for ever."""
@@ -171,10 +171,10 @@ class PurgatoryHistoryJudge:
         if violation is not None:
             return violation
         for operation in self._operations.values():
-            violation = self._fates.unfinished(operation)
+            violation = self._endings.unfinished(operation)
             if violation is not None:
                 return violation
-        return self._claims.totals()
+        return self._answers.totals()
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return what was not judged."""
@@ -207,7 +207,7 @@ class PurgatoryHistoryJudge:
             case CancelForKey(key=key):
                 self._cancels.begin(op.index, key)
             case Watched() | NumDelayed() | NumKeys():
-                self._gauges.look(op)
+                self._gauges.begin_read(op)
             case Tick(to_ms=to_ms):
                 self._clock.ticking(to_ms)
                 self._gauges.move_clock()
@@ -215,9 +215,9 @@ class PurgatoryHistoryJudge:
                 self._advances[op.index] = self._clock.low
                 self._gauges.advance(1, op.index)
             case AwaitSubmitted():
-                self._fates.awaits(op.index)
+                self._endings.awaits(op.index)
             case Shutdown():
-                self._fates.closing = self._refusals.closing = True
+                self._endings.closing = self._refusals.closing = True
             case _:
                 pass
 
@@ -226,25 +226,25 @@ class PurgatoryHistoryJudge:
             case TryCompleteElseWatch(operation=name) as value, Completed(completed=completed):
                 operation = self._operation(name)
                 self._end_hand_in(asked, op.index, operation, completed=completed)
-                violation = self._claims.answered(asked, operation, answer=completed)
+                violation = self._answers.answered(asked, operation, answer=completed)
                 return violation or self._refusals.taken(asked, value)
             case ForceComplete(operation=name), Completed(completed=completed):
                 operation = self._operation(name)
                 if not completed and operation.denied is None:
                     operation.denied = op.index
-                return self._claims.answered(asked, operation, answer=completed)
+                return self._answers.answered(asked, operation, answer=completed)
             case CheckAndComplete(key=key), Checked(count=count):
                 self._triggers.checked(key, asked.index, alone=self._alone == asked.index)
                 self._gauges.swept(key, asked.index, everybody=False)
-                return self._claims.counted(asked, key, count)
+                return self._answers.counted(asked, key, count)
             case CancelForKey(key=key), Cancelled() as cancelled:
                 violation = self._cancels.end(asked.index, op.index, cancelled)
                 self._gauges.swept(key, asked.index, everybody=True)
                 return violation
             case _, Gauge(count=count):
-                return self._gauges.judge(asked, count, closing=self._fates.closing)
+                return self._gauges.judge(asked, count, closing=self._endings.closing)
             case AwaitSubmitted(), _:
-                return self._fates.awaited(asked.index)
+                return self._endings.awaited(asked.index)
             case Satisfy(operation=name), _:
                 operation = self._operation(name)
                 if operation.true_since is None:
@@ -255,7 +255,7 @@ class PurgatoryHistoryJudge:
             case AdvanceClock(), _:
                 began, low_ms = asked.index, self._advances.pop(asked.index)
                 self._gauges.advance(-1, op.index)
-                self._gauges.submitted(self._fates.advanced(began, low_ms))
+                self._gauges.submitted(self._endings.advanced(began, low_ms))
             case PurgeCompleted(), _:
                 self._gauges.purged(asked.index)
             case Shutdown(), _:
@@ -265,7 +265,7 @@ class PurgatoryHistoryJudge:
         return None
 
     def _forget(self, asked: HistoryOp[object], *, refused: bool) -> None:
-        self._claims.forget(asked)
+        self._answers.forget(asked)
         self._cancels.forget(asked.index, refused=refused)
         self._gauges.forget(asked.index)
         if isinstance(asked.value, AdvanceClock):
@@ -296,7 +296,7 @@ class PurgatoryHistoryJudge:
         self._clock.release()
         operation.settled = index
         operation.least, operation.most = dues[0][0], dues[-1][1]
-        self._fates.settled(operation)
+        self._endings.settled(operation)
         if not operation.at_once:
             self._gauges.added(operation)
         if not completed:
@@ -319,14 +319,14 @@ class PurgatoryHistoryJudge:
         operation.completed, operation.completed_high = op.index, self._clock.high
         self._triggers.ended(operation)
         self._gauges.disturb(operation)
-        claimed = self._claims.completed(operation, op.process)
+        claimed = self._answers.completed(operation, op.process)
         self._gauges.ended(operation, operation.completed_in)
         out_of_order = self._tries.completed(operation, op.process)
         self._tries.done(operation)
         return (
             self._cancels.completed(operation)
             or claimed
-            or self._fates.completed(operation)
+            or self._endings.completed(operation)
             or out_of_order
             or violation
         )
@@ -336,8 +336,8 @@ class PurgatoryHistoryJudge:
             op.process, OnExpiration(operation=operation.name), operation
         )
         return (
-            self._claims.expired(operation)
-            or self._fates.expired(operation, op.process)
+            self._answers.expired(operation)
+            or self._endings.expired(operation, op.process)
             or self._cancels.expired(operation)
             or self._refusals.expired(operation)
             or violation
@@ -345,7 +345,7 @@ class PurgatoryHistoryJudge:
 
     # All operations
 
-    def _look_around(self) -> Violation | None:
+    def _judge_quiescent(self) -> Violation | None:
         """Judge missed triggers, if no call is under way that could still complete operations."""
         if self._open:
             return None

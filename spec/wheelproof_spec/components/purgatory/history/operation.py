@@ -88,7 +88,7 @@ class Operation:
         return self.completed is not None or self.may_be_cancelled or self.refused
 
     @property
-    def is_calm(self) -> bool:
+    def surely_waits(self) -> bool:
         """Whether it surely waits: no event has begun that could end it, except its time-out."""
         return (
             self.settled is not None

@@ -131,7 +131,7 @@ class Triggers:
 class _Open:
     began: int
     key: str
-    calm: tuple[Operation, ...]
+    waiting: tuple[Operation, ...]
     """The operations that surely waited for the key when the call began."""
     listed: dict[str, Operation]
     """The operations that may be in the list that it removes, unless another cancel does."""
@@ -161,7 +161,7 @@ class Cancels:
     def begin(self, call: int, key: str) -> None:
         """Record that a cancel began."""
         listed = {operation.name: operation for operation in self._gauges.listed(key)}
-        cancel = self._open[call] = _Open(call, key, self._gauges.calm(key), listed, [])
+        cancel = self._open[call] = _Open(call, key, self._gauges.waiting(key), listed, [])
         for operation in listed.values():
             if operation.completed is None:
                 self._meet(cancel, operation)
@@ -185,7 +185,7 @@ class Cancels:
         """Judge the answer of a cancel."""
         cancel = self._open.pop(call)
         self._tests(PurgatoryClause.CANCELS_WHO_WAITS)
-        sure = [operation for operation in cancel.calm if self._still_waits(operation)]
+        sure = [operation for operation in cancel.waiting if self._still_waits(operation)]
         if not len(sure) <= answer.count <= len(cancel.listed):
             expected = f"{len(sure)} to {len(cancel.listed)} operations"
             return _wrong(cancel.key, expected, f"{answer.count} operations")

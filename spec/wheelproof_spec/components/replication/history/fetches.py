@@ -82,7 +82,7 @@ class Fetches:
         """Tell whether a fetch had to be refused at every moment since it began."""
         for asked in request.call.partitions:
             partition = self._broker.partition(asked.partition)
-            if partition.is_calm_since(request.invoked) and (
+            if partition.is_unchanged_since(request.invoked) and (
                 refusal_of(request, asked, partition) is not ErrorCode.NONE
                 or not 0 <= asked.fetch_offset <= partition.places.end_high
                 or (request.call.replica_id is None and partition.is_too_high(asked.fetch_offset))
@@ -118,11 +118,11 @@ class Fetches:
     ) -> Violation | None:
         """Judge a read of a whole log, which began at `invoked` with the lower bounds `seen`."""
         partition = self._broker.partition(name)
-        label = f"a look at {name!r}"
+        label = f"a read of the log of {name!r}"
         violation = self._judge_places(label, name, 0, content.records, invoked)
         violation = violation or self.catch_up(name)
         end = len(content.records)
-        if violation is not None or not partition.is_calm_since(invoked):
+        if violation is not None or not partition.is_unchanged_since(invoked):
             return violation
         partition.places.reaches(end)
         if seen.end <= end and (end > partition.log.end or partition.places.is_boundary(end)):
@@ -198,7 +198,7 @@ class Fetches:
         if not batch.placed:
             batch.base, batch.epoch = offset - number, record.leader_epoch
             return partition.place(batch)
-        if partition.places.stands(batch, offset) or not partition.is_calm_since(since):
+        if partition.places.stands(batch, offset) or not partition.is_unchanged_since(since):
             return None
         expected = f"what is at offset {offset} of {name!r}"
         why = f"{reader} shows {record} at offset {offset} of {name!r}, where it was cut off before"
@@ -207,7 +207,7 @@ class Fetches:
     def _judge_part(self, part: Part) -> Iterator[Violation | None]:
         request = part.reading.fetch
         partition = self._broker.partition(part.asked.partition)
-        if not partition.is_calm_since(request.invoked):
+        if not partition.is_unchanged_since(request.invoked):
             part.reading.has_reason = True
             return
         yield part.refusal_is_wrong(partition)

@@ -26,7 +26,7 @@ class Gauges:
         self._broker = broker
         self._left: list[Request] = []
         """The answered requests whose time-outs an advance may have left in a timer (1.11)."""
-        self._looks: dict[int, bool] = {}
+        self._reads: dict[int, bool] = {}
         """The open gauge reads and purges, and whether nothing else has happened since."""
         self._purged = False
         """Whether only gauge reads have happened since a purge of the lists."""
@@ -35,12 +35,12 @@ class Gauges:
         self._watches: Counter[_Watch] = Counter()
         """What can have been watched since the lists were purged while nothing was under way."""
 
-    def happens(self, index: int, *, is_look: bool, quiet: bool = False) -> None:
+    def happens(self, index: int, *, is_read: bool, quiet: bool = False) -> None:
         """Record that something begins at this index; it is `quiet` if nothing is under way."""
-        self._looks = dict.fromkeys(self._looks, False)
-        if is_look:
-            self._looks[index] = quiet
-        self._purged = self._purged and is_look
+        self._reads = dict.fromkeys(self._reads, False)
+        if is_read:
+            self._reads[index] = quiet
+        self._purged = self._purged and is_read
 
     def asked(self, request: Request) -> None:
         """Record that a request begins, which may wait from now on."""
@@ -57,12 +57,12 @@ class Gauges:
         self._most_waiting = len(self._broker.waiting) + len(self._left)
 
     def given_up(self, invoked: int) -> None:
-        """Record that a look failed, or that nobody knows how it ended."""
-        self._looks.pop(invoked, None)
+        """Record that a read failed, or that nobody knows how it ended."""
+        self._reads.pop(invoked, None)
 
     def judge(self, asked: HistoryOp[object], answer: object, expired_ms: int) -> Violation | None:
-        """Judge a look that returned; what is due by `expired_ms` has expired."""
-        quiet = self._looks.pop(asked.index)
+        """Judge a read that returned; what is due by `expired_ms` has expired."""
+        quiet = self._reads.pop(asked.index)
         waiting = self._broker.waiting
         if not isinstance(answer, Gauge):
             if quiet:

@@ -93,8 +93,8 @@ class ReplicationHistoryJudge:
         self._clock.at(op.time_ns)
         self._broker.time_passes()
         value = op.value
-        is_look = isinstance(value, NumDelayed | NumKeys | Watched | PurgeCompleted)
-        self._gauges.happens(op.index, is_look=is_look, quiet=not self._waiting.calls)
+        is_read = isinstance(value, NumDelayed | NumKeys | Watched | PurgeCompleted)
+        self._gauges.happens(op.index, is_read=is_read, quiet=not self._waiting.calls)
         if isinstance(value, ProduceResponse | FetchResponse):
             return self._answered(value, op.index) or self._waiting.judge(op.index)
         match value:

@@ -72,7 +72,7 @@ class PartitionHistory:
 
     # Knowledge
 
-    def is_calm_since(self, index: int) -> bool:
+    def is_unchanged_since(self, index: int) -> bool:
         """Tell whether nothing has changed the leader, or the log, from `index` to now."""
         return not self.lost_track and not self._controls and self._disturbed < index
 
@@ -167,7 +167,7 @@ class PartitionHistory:
 
         Kafka asks the controller, and waits for the replica until that has answered.
         """
-        alone = self.is_calm_since(invoked) and self._fetched < invoked
+        alone = self.is_unchanged_since(invoked) and self._fetched < invoked
         if alone and self.leads and not self.as_kafka:
             before_ms = by_ms - self._config.replica_lag_time_max_ms
             self.reign.has_shrunk(self.seen.end, before_ms, index)
@@ -246,7 +246,7 @@ class PartitionHistory:
         self._met.discard(invoked)
         for reign in self._live():
             reign.fetch_ends(fetch, now_ms)
-        if not noted or not self.leads or not self.is_calm_since(invoked):
+        if not noted or not self.leads or not self.is_unchanged_since(invoked):
             return
         self.places.reaches(fetch.offset)
         if fetch.offset >= self.places.end_high:

@@ -79,7 +79,11 @@ class Produces:
         """Record that a request waits though every call is over that could answer it at once."""
         for batch in request.batches.values():
             partition = self._broker.partition(batch.partition)
-            if batch.refused or not partition.leads or not partition.is_calm_since(request.invoked):
+            if (
+                batch.refused
+                or not partition.leads
+                or not partition.is_unchanged_since(request.invoked)
+            ):
                 continue
             # One of several may be in error, and the others are waited for.
             if len(request.batches) > 1 and partition.reign.may_be_short(request.invoked):
@@ -95,7 +99,7 @@ class Produces:
         assert isinstance(request, Produce)
         if batch.refused:
             return True
-        if not partition.is_calm_since(request.invoked):
+        if not partition.is_unchanged_since(request.invoked):
             return False
         if not partition.leads:
             return True
@@ -153,19 +157,21 @@ class Produces:
         self, request: Produce, batch: Batch, error: ErrorCode, partition: PartitionHistory
     ) -> bool:
         """Tell whether `error` may be the reason that nothing was appended."""
-        calm = partition.is_calm_since(request.invoked)
-        leads = partition.leads or not calm
+        unchanged = partition.is_unchanged_since(request.invoked)
+        leads = partition.leads or not unchanged
         is_valid = request.required_acks in (0, 1, ALL_ACKS)
         match error:
             case ErrorCode.INVALID_REQUIRED_ACKS:
                 return not is_valid
             case ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-                return is_valid and not (calm and partition.exists)
+                return is_valid and not (unchanged and partition.exists)
             case ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 follows = partition.exists and not partition.leads
-                return is_valid and (follows or not calm)
+                return is_valid and (follows or not unchanged)
             case ErrorCode.NOT_ENOUGH_REPLICAS:
-                may_be_short = not calm or (leads and partition.reign.may_be_short(request.invoked))
+                may_be_short = not unchanged or (
+                    leads and partition.reign.may_be_short(request.invoked)
+                )
                 return request.awaits_replicas and may_be_short
             case ErrorCode.RECORD_LIST_TOO_LARGE:
                 return is_valid and leads and batch.size > self._broker.config.segment_bytes
@@ -196,7 +202,7 @@ class Produces:
         violation = partition.place(batch)
         if violation is not None:
             return violation
-        if batch.acknowledged and partition.is_calm_since(request.invoked):
+        if batch.acknowledged and partition.is_unchanged_since(request.invoked):
             partition.raise_low(batch.next_offset)
         return self._acknowledged_late(request, batch, error, partition)
 
@@ -208,7 +214,7 @@ class Produces:
             is_possible = error is ErrorCode.NONE
         else:
             is_possible = error in {*_ACKNOWLEDGED, *_GIVEN_UP, ErrorCode.REQUEST_TIMED_OUT}
-        if not partition.is_calm_since(request.invoked):
+        if not partition.is_unchanged_since(request.invoked):
             # Its time was over later than the leadership, so that was found before.
             told_late = partition.not_led_since_ms < request.expires_low
             is_loss = told_late and not partition.is_disturbed

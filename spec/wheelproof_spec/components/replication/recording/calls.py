@@ -127,7 +127,7 @@ class RecordedBroker:
         self._recorder.do(Tick(to_ms=now_ms), lambda: clock.advance_to(now_ms))
         self._recorder.call(AdvanceClock(timeout_ms=0), expire)
 
-    def look(self) -> None:
+    def read_gauges(self) -> None:
         """Read every log and the gauges of both purgatories; the lists' after a purge."""
         recorder, broker = self._recorder, self._broker
         for partition in self._replicas:

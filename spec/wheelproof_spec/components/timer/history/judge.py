@@ -85,7 +85,7 @@ class TimerHistoryJudge:
         """Record that a call began."""
         self._move_clock(op)
         self._order.call_begins(op.value, op.index)
-        if self._tasks.is_odd(op.value):
+        if self._tasks.is_unjudged(op.value):
             if isinstance(op.value, Add):
                 self._clock.mark()
             elif isinstance(op.value, Run):
@@ -105,7 +105,7 @@ class TimerHistoryJudge:
         """Record that a call returned with an answer."""
         self._move_clock(op)
         self._order.call_ends(asked.index)
-        if self._tasks.is_odd(asked.value):
+        if self._tasks.is_unjudged(asked.value):
             self._forget_call(asked.value)
             return None
         return self._end[type(asked.value)](asked, op)
@@ -115,7 +115,7 @@ class TimerHistoryJudge:
         self._move_clock(op)
         self._order.call_ends(asked.index)
         value = asked.value
-        if self._tasks.is_odd(value):
+        if self._tasks.is_unjudged(value):
             self._forget_call(value)
         elif isinstance(value, Add):
             self._clock.release()
@@ -132,7 +132,7 @@ class TimerHistoryJudge:
         """Record that a call's outcome is unknown: it may take effect at any time, or never."""
         self._move_clock(op)
         value = asked.value
-        if self._tasks.is_odd(value):
+        if self._tasks.is_unjudged(value):
             return
         if isinstance(value, Add) and self._closing.is_too_late_for(asked):
             # It can only have been refused.
@@ -289,7 +289,7 @@ class TimerHistoryJudge:
         self._order.runs_in(op.process)
         task = self._tasks.known.get(value.task)
         if task is None:
-            self._tasks.odd.add(value.task)
+            self._tasks.unjudged.add(value.task)
             return ran_too_often(value.task)
         phase = task.phase
         if task.cancel is None and (phase is Phase.DUE or phase is Phase.SUBMITTED):
@@ -355,7 +355,7 @@ class TimerHistoryJudge:
         value = op.value
         assert isinstance(value, WaitingTasks)
         least, most = self._size.end(asked.index)
-        if self._tasks.odd:
+        if self._tasks.unjudged:
             # It is unknown whether the size counts these tasks.
             return None
         self._tests(TimerClause.SIZE_COUNTS_WAITING)

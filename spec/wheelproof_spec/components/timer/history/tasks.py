@@ -26,7 +26,7 @@ class Tasks:
         self._order = order
         self.known: dict[str, Task] = {}
         self.overlapped: dict[str, Task] = {}
-        self.odd: set[str] = set()
+        self.unjudged: set[str] = set()
         """Tasks whose state is unknown, since they have broken a clause."""
         self.size = SizeBounds(advances)
         self.due: Heap = []
@@ -104,13 +104,17 @@ class Tasks:
 
     def give_up(self, task: Task) -> None:
         """Stop judging the task, since it has broken a clause."""
-        self.odd.add(task.name)
+        self.unjudged.add(task.name)
         if self.known.get(task.name) is task:
             self.drop(task)
 
-    def is_odd(self, value: object) -> bool:
+    def is_unjudged(self, value: object) -> bool:
         """Tell whether a call or a run is of a task that is no longer judged."""
-        return bool(self.odd) and isinstance(value, Add | Cancel | Run) and value.task in self.odd
+        return (
+            bool(self.unjudged)
+            and isinstance(value, Add | Cancel | Run)
+            and value.task in self.unjudged
+        )
 
     def never_ran(self, task: Task, index: int) -> Violation | None:
         """Return the violation if a task was submitted for certain and never ran."""

@@ -15,7 +15,7 @@ from wheelproof_spec.components.purgatory.component import (
 from wheelproof_spec.components.purgatory.history.operation import Operation
 
 
-class Fates:
+class Endings:
     """The judgement of completions and expiries, as they come and when all is quiescent."""
 
     def __init__(self, config: PurgatoryConfig, clock: HistoryClock, tally: Tally) -> None:

@@ -27,7 +27,7 @@ class _Open:
     """The latest line on which the hand-in of an operation that it has completed began."""
 
 
-class Claims:
+class Answers:
     """The comparison of answers with completions, for each call and at the end."""
 
     def __init__(self, tally: Tally, *, predicates: bool) -> None:
