@@ -18,12 +18,12 @@ _NOT_TOLD = ("complete", "recording")
 class Exploration:
     """The result of exploring one program with one engine.
 
-    `stopped` is the reason why the engine ended early, None if it did not; `complete` is whether
-    its normal end means that every class was run. `gap` is the reason why the runs show nothing,
-    empty if they show something; `faults` are the calls that may fail; `unseen` is what was not
-    looked at, empty if all of it was seen that the program names. `digest` depends on the classes
-    alone. `recording` is the failing run, or without one an example, in which each thread runs as
-    far as it can.
+    `stopped` is the reason why the engine ended early, None if it did not; `complete` tells
+    whether the engine runs every class if it is not stopped. `gap` is the reason why the runs show
+    nothing, empty if they show something; `faults` are the calls that may fail; `unseen` is what
+    was not looked at, empty if the checker saw all that the program names. `digest` depends on the
+    classes alone. `recording` is the failing run, or without one an example, in which each thread
+    runs as far as it can.
     """
 
     program: str

@@ -67,7 +67,7 @@ _PRIMITIVES = (
 
 
 class NewModuleError(Exception):
-    """A run has loaded modules whose accesses are to be seen; the next ones will see them."""
+    """A run loaded modules that are not instrumented yet; later runs will see their accesses."""
 
     def __init__(self, names: Iterable[str]) -> None:
         super().__init__(*names)

@@ -92,7 +92,7 @@ def import_packages(program: str, packages: Sequence[str]) -> None:
 
 
 def packages_seen(given: object, instrument: Sequence[str] | None) -> Sequence[str]:
-    """Return what is instrumented for the function `given`: its own code, if nothing is said."""
+    """Return the packages to instrument for the function `given`; by default, its own code."""
     if instrument is not None:
         return tuple(package for package in instrument if package != NOTHING)
     return OWN, home_of(given)

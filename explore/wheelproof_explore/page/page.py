@@ -1,6 +1,6 @@
 """The page of an exploration: one HTML file that shows a run step by step.
 
-Without JavaScript it is a table of all steps. With JavaScript, one step is the current one, and the
+Without JavaScript it is a table of all steps. With JavaScript, the reader chooses a step, and the
 state after that step is shown beside the table.
 """
 

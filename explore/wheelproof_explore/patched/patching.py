@@ -40,7 +40,7 @@ _MISSED = (*MODELS, REAL_LOCAL)
 def refuse_missed(value: object) -> None:
     """Raise ProgramRejectedError for a primitive of Python that no search has found.
 
-    Threads of a run would not wait for it, or for ever.
+    The scheduler does not know it: a thread that waits for it would block the whole run, or none.
     """
     kind = type(value)
     if kind is BuiltinMethodType:

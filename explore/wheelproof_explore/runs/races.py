@@ -2,13 +2,13 @@
 
 The past of an event is a bit mask over the events of the run, itself included.
 
-An event races with the latest event that conflicts with it and is not in its past, if it could have
-come first there. What lies before that one is no race of this run: in the run in which the two have
-changed places it is, with one conflicting event less in between. An operation that waits could not
-have come before the event that ended its wait, so for it the search goes on further back, up to the
-latest event before which it was possible: for a lock that is an acquisition, but also a look at the
-lock while it was free, or a release that raised. Without that search, every order of the wait with
-what happened before it would be lost.
+Event B races with event A if A is the latest event that conflicts with B and is not in B's past,
+and if B could have come before A. Conflicting events before A are no races of this run: the run in
+which A and B have changed places shows them, with one conflicting event less in between. An
+operation that waits could not have come before the event that ended its wait. So for it the search
+goes further back, up to the latest event before which it was possible. For a lock that is an
+acquisition, but also a test of the lock while it was free, or a release that raised. Without that
+search, every order of the wait with earlier events would be lost.
 """
 
 from collections.abc import Iterator

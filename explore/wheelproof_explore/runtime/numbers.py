@@ -7,8 +7,8 @@ Actor, which makes a step::
 
     | value of a free choice | thread: 16 bits |
 
-With the choice 0, or without one, an actor is the number of its thread. `TIME` is the highest
-number, which no thread has; the set-up, which makes no steps, is -1.
+If a thread makes no free choice, or takes choice 0, its actor is the number of the thread. `TIME`
+is the highest number, which no thread has; the set-up, which makes no steps, is -1.
 
 ObjectNumber, the same in every run, whatever the schedule::
 

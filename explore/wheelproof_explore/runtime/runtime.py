@@ -280,7 +280,7 @@ class ControlledRuntime:
         return field_number(index + 1, self.stranger(instance) if own is None else own)
 
     def stranger(self, instance: object) -> ObjectNumber:
-        """Return the number of an object that is no model; the thread that meets it first gives it.
+        """Return the number of an object that the checker does not model; its first user gives it.
 
         It may die meanwhile, and run a finaliser, if a weak reference tells of that. Else it is
         kept alive, so that nothing else gets its address; see `outlived`.
@@ -309,7 +309,7 @@ class ControlledRuntime:
         return outlived(one for one, _ in held if type(one) is not _Alive)
 
     def known_stranger(self, instance: object) -> ObjectNumber | None:
-        """Return the number of an object that is no model; None if this run has not met it."""
+        """Return the number of an object that the checker does not model, if it has one by now."""
         known = self._strangers.get(id(instance))
         return None if known is None else known[1]
 

@@ -28,7 +28,7 @@ class Settings:
     names the threads that may still be waiting when everybody else has ended. With `notify_among`
     above 1, `notify` wakes any of the first so many waiters instead of the one that came first.
     With `first_in_first_out` the tasks of an event loop have their turns in the order of asyncio's
-    own loop alone. Timers and other threads still come at any time.
+    own loop alone. Timers and other threads may still run at any time.
     """
 
     time: TimeMode = TimeMode.ANY

@@ -38,7 +38,7 @@ class Pulse(SharedObject[tuple[bool, int]]):
         self.clock = clock
 
     def wait(self, since: int, timeout_ms: int | None) -> bool:
-        """Wait until it has been set more often than `since`; return False on a time-out."""
+        """Wait until the pulse has been set more than `since` times; return False on a time-out."""
         runtime, clock = self.runtime, self.clock
         deadline = None if timeout_ms is None else deadline_after(runtime, clock, timeout_ms)
         return runtime.perform(Await(self, since, deadline))

@@ -63,7 +63,8 @@ class SourceStrategy:
         actor, accesses = frame.event = event
         if len(alternatives(execution, actor)) > 1:
             raise OptionRejectedError(
-                "the engine source takes no free choices; use the engine optimal"
+                "the engine source takes no free choices, which this program makes; use the engine "
+                "optimal"
             )
         frame.backtrack.add(actor)
         self._keep = [

@@ -54,7 +54,7 @@ class Failure:
 
 @dataclass(slots=True, kw_only=True)
 class Wave:
-    """A wave: the seeds that were committed at once."""
+    """A wave: the seeds that were committed together."""
 
     number: int
     seeds: int

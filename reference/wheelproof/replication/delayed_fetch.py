@@ -91,7 +91,7 @@ class DelayedFetch(DelayedOperation):
         self._on_expired()
 
     def _segment_is_complete(self, progress: FetchProgress) -> bool:
-        """Tell whether the answer cannot grow: it comes from one segment, and that has an end."""
+        """Tell whether the answer cannot grow: it comes from one segment, which has ended."""
         return progress.start.on_older_segment(progress.end)
 
     def _available_bytes(self, progress: FetchProgress, request: FetchPartition) -> int:

@@ -144,7 +144,7 @@ class _Hold:
 
 
 class _Own(threading.local):
-    """A hold for each thread."""
+    """The hold of the current thread: how often it has taken the lock."""
 
     def __init__(self) -> None:
         self.hold = _Hold()

@@ -73,7 +73,5 @@ def known_limits(path: Path) -> tuple[KnownLimit, ...]:
 
 def history_checker(header: HistoryHeader[object], profile: str | None = None) -> HistoryChecker:
     """Return the checker of a history with this header; it takes one event at a time."""
-    component = header.component
-    return HistoryChecker(
-        header, registry.recorded(component), profile, orders=registry.orders_of(component)
-    )
+    component = registry.recorded(header.component)
+    return HistoryChecker(header, component, profile, search=component.search)

@@ -108,8 +108,8 @@ class BurstFailure:
 class BurstReport:
     """The bursts that were sent, those of shrinking left out.
 
-    `undecided` counts the cases whose search for an order gave up. `unseen` is what is not judged.
-    `failures` has the first failure of each clause.
+    `undecided` counts the cases whose search for a linearization gave up. `unseen` is what is not
+    judged. `failures` has the first failure of each clause.
     """
 
     cases: int = 0
@@ -171,7 +171,7 @@ class Suite(Generic[CallT, SeenT]):
     """Makes the bursts, judged by the contract of a profile; None if there are none yet."""
 
     def scenarios_within(self, bounds: Bounds) -> list[Scenario[CallT]]:
-        """Return the named cases for an implementation with these bounds; some may lie outside."""
+        """Return the named cases for an implementation with these bounds; some may exceed them."""
         return [
             replace(scenario, calls=tuple(self.scaled(scenario.calls, bounds)))
             for scenario in self.scenarios()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from wheelproof_spec.base.component import AnyDefinition, ComponentDefinition
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.history.judging import Orders, RecordedComponent
+from wheelproof_spec.base.history.judging import RecordedComponent
 from wheelproof_spec.base.suite import AnySuite, Suite
 
 if TYPE_CHECKING:
@@ -62,11 +62,6 @@ def recorded(component: str) -> RecordedComponent:
     if part is None:
         raise UsageError(f"histories of the component {component!r} cannot be judged")
     return cast(RecordedComponent, part)
-
-
-def orders_of(component: str) -> Orders | None:
-    """Return the search for an order of small histories of a component, or None."""
-    return recorded(component).search
 
 
 def view_of(component: str) -> "Callable[[str], CaseView] | None":

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 import wheelproof
 from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.component import Config
-from wheelproof_spec.base.history.judging import Orders, RecordedComponent
+from wheelproof_spec.base.history.judging import LinearizationSearch, RecordedComponent
 from wheelproof_spec.base.history.lines import (
     HISTORY,
     Clock,
@@ -32,13 +32,13 @@ class JudgedBursts:
         clock: Clock = "monotonic_ns",
         profile: str | None = None,
         skip: Collection[str] = (),
-        orders: Orders | None = None,
+        search: LinearizationSearch | None = None,
         process: Callable[[], str] | None = None,
         keep: Callable[[KeptHistory], object] | None = None,
     ) -> None:
         """Begin the history of an object with the configuration `config` and the given `profile`.
 
-        The clauses of `skip` are not judged. `orders` searches the history when it ends, if it is
+        The clauses of `skip` are not judged. `search` searches the history when it ends, if it is
         small. `process` returns the name of the current thread, if it is no OS thread. `keep` gets
         the history, which is filled while it is judged.
         """
@@ -53,7 +53,7 @@ class JudgedBursts:
             clock=clock,
         )
         self._checker = HistoryChecker(
-            header, component, profile or component.definition.profiles[0], skip, orders
+            header, component, profile or component.definition.profiles[0], skip, search
         )
         self._of = component.definition.title()
         self._ops = 0

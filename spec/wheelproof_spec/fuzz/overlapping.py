@@ -18,7 +18,7 @@ from typing import Generic, TypeVar, cast
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation
 from wheelproof_spec.base.component import Call, Config
-from wheelproof_spec.base.history.judging import Orders, RecordedComponent
+from wheelproof_spec.base.history.judging import LinearizationSearch, RecordedComponent
 from wheelproof_spec.base.history.lines import HISTORY, HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.base.port import Asked, BurstPort, RefusedError, unexpected_refusal
 from wheelproof_spec.base.results.violation import Violation
@@ -28,7 +28,7 @@ from wheelproof_spec.drive.driver.messages import request_line
 from wheelproof_spec.drive.driver.port import CalledRequest
 from wheelproof_spec.drive.driver.process import DriverFailedError
 from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase, shrink
-from wheelproof_spec.history.orders import GAVE_UP
+from wheelproof_spec.history.linearizability.small_histories import GAVE_UP
 from wheelproof_spec.history.run import HistoryChecker
 
 REPEATS = 20
@@ -53,9 +53,9 @@ class BurstRecord(ABC, Generic[CallT, SeenT]):
         config: Config,
         profile: str,
         skip: Collection[str],
-        orders: Orders | None,
+        search: LinearizationSearch | None,
     ) -> None:
-        """Begin; the clauses of `skip` are not judged. `orders` searches a small history."""
+        """Begin; the clauses of `skip` are not judged. `search` searches a small history."""
         self.header: HistoryHeader[object] = HistoryHeader(
             schema=HISTORY,
             kind="header",
@@ -65,10 +65,10 @@ class BurstRecord(ABC, Generic[CallT, SeenT]):
             config=config,
             clock="virtual",
         )
-        self._checker = HistoryChecker(self.header, component, profile, skip, orders)
+        self._checker = HistoryChecker(self.header, component, profile, skip, search)
         self._ops = 0
         self.undecided = False
-        """Whether the search for an order gave up."""
+        """Whether the search for a linearization gave up."""
 
     # What a component says of its calls
 

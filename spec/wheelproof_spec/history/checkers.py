@@ -6,7 +6,6 @@ from typing import Protocol
 
 from wheelproof_spec.base.history.judging import (
     MakeTraceChecker,
-    Orders,
     RecordedComponent,
     TraceRunChecker,
 )
@@ -18,7 +17,7 @@ from wheelproof_spec.history.routing import Body, Checker, Header
 from wheelproof_spec.history.run import HistoryChecker
 
 MAX_STATES = 200_000
-"""After how many states the search for an order gives up."""
+"""After how many states the search for a linearization of a trace gives up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +40,6 @@ class Components(Protocol):
         """Return how its histories are judged."""
         ...
 
-    def orders_of(self, component: str) -> Orders | None:
-        """Return the search for an order in its small histories, if there is one."""
-        ...
-
 
 def run_opener(
     components: Components,
@@ -61,8 +56,7 @@ def run_opener(
     def make(header: Header) -> Checker:
         if isinstance(header, HistoryHeader):
             component = components.recorded(header.component)
-            orders = components.orders_of(header.component)
-            return HistoryChecker(header, component, options.profile, skip, orders)
+            return HistoryChecker(header, component, options.profile, skip, component.search)
         make_checker = trace_checker(header.component)
         if make_checker is None:
             raise MalformedError(

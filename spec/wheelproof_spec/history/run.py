@@ -6,7 +6,7 @@ from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.history.judging import (
     HistoryJudge,
-    Orders,
+    LinearizationSearch,
     RecordedComponent,
     WholeHistory,
 )
@@ -16,7 +16,7 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.history.orders import GAVE_UP, MOST_EVENTS
+from wheelproof_spec.history.linearizability.small_histories import GAVE_UP, MOST_EVENTS
 from wheelproof_spec.history.routing import Body
 from wheelproof_spec.history.unordered import UnorderedHistoryJudge
 
@@ -39,12 +39,12 @@ class HistoryChecker:
         component: RecordedComponent,
         profile: str | None = None,
         skip: Collection[str] = (),
-        orders: Orders | None = None,
+        search: LinearizationSearch | None = None,
     ) -> None:
         """Begin with the header; `profile` replaces its profile, if the component has that one.
 
         A file can have histories of several components, whose profiles differ. The clauses of
-        `skip` are not judged. If the judge finds nothing in a small history, `orders` searches it
+        `skip` are not judged. If the judge finds nothing in a small history, `search` searches it
         as well. Raises MalformedError if the profile that the header names is unknown.
         """
         definition = component.definition
@@ -68,10 +68,10 @@ class HistoryChecker:
         self._broken: dict[str, Broken] = {}
         self._stopped: Broken | None = None
         """The violation after which the judge is not asked any more."""
-        is_searched = orders is not None and not limits and self._is_in_order
-        self._orders = orders if is_searched else None
+        is_searched = search is not None and not limits and self._is_in_order
+        self._linearize = search if is_searched else None
         self._kept: list[tuple[HistoryOp[object], int]] = []
-        """All events and their lines, while the history may still be searched for an order."""
+        """All events and their lines, while the history may still be searched."""
         self._gave_up = False
         self._steps: Mapping[str, Callable[[HistoryOp[object]], Violation | None]] = {
             "invoke": self._invoke,
@@ -136,7 +136,7 @@ class HistoryChecker:
 
     def _take(self, event: HistoryOp[object], line: int) -> None:
         self._require_place(event)
-        if self._orders is not None:
+        if self._linearize is not None:
             self._keep(event, line)
         violation = self._steps[event.type](event)
         if violation is not None:
@@ -146,17 +146,17 @@ class HistoryChecker:
     def _keep(self, event: HistoryOp[object], line: int) -> None:
         self._kept.append((event, line))
         if len(self._kept) > MOST_EVENTS:
-            self._orders = None
+            self._linearize = None
             self._kept.clear()
 
     def _search(self, end: HistoryEnd) -> None:
         """Run the general search on a history in which the judge found nothing."""
-        if self._orders is None or self._broken:
+        if self._linearize is None or self._broken:
             return
         # The end of what happens, as of a task's run, bounds no effect: no search has to know it.
         ops = tuple(op for op, _ in self._kept if op.type != "ok" or not self._known[op.f])
         whole = WholeHistory(header=self._header, profile=self._profile, ops=ops, quiet=end.quiet)
-        found = self._orders(whole)
+        found = self._linearize(whole)
         if found is None:
             return
         self._gave_up = found.verdict is Verdict.INCONCLUSIVE

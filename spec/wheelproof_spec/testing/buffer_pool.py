@@ -151,7 +151,7 @@ class BufferPoolMachine(ContractMachine):
     @precondition(lambda self: self._given_back and PoolLimit.GIVEN_BACK_TWICE not in self.skip)
     @rule()
     def deallocate_again(self) -> None:
-        """Give back what was given back last, if nothing has been lent since: it is refused."""
+        """Give the last buffer back again before a new loan: the pool has to refuse it."""
         self._tell("deallocate_again")
         if self._given_back is not None:
             self._take_back(self._given_back)

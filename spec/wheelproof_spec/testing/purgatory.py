@@ -187,7 +187,7 @@ class PurgatoryMachine(ContractMachine):
     @precondition(lambda self: self._made and "force_complete" in self._offered)
     @rule(back=_BACK)
     def force_complete(self, back: int) -> None:
-        """Complete an operation, done or not, counted back from the newest."""
+        """Force the completion of an operation, which may be done: the `back`th newest."""
         self._tell("force_complete", back=back)
         self._call(ForceComplete(operation=_counted_back(self._made, back)))
 
@@ -239,7 +239,7 @@ class PurgatoryMachine(ContractMachine):
             clock="virtual",
             profile=self.profile,
             skip=self.skip,
-            orders=search,
+            search=search,
         )
         self._oracle.judge(Reset(config=self._config), PurgatoryObservation())
         self._made.clear()

@@ -109,7 +109,7 @@ class TimerCalls:
             clock="virtual",
             profile=self._profile,
             skip=self._skip,
-            orders=search,
+            search=search,
         )
         self._recorder = self.history.recorder
         self._ran.clear()

@@ -69,7 +69,7 @@ class UsedTogether:
     ) -> None:
         """Begin the history of a pool that nobody waits for."""
         self._pool = pool
-        self.history = JudgedBursts(RECORDED, config, profile=profile, skip=skip, orders=search)
+        self.history = JudgedBursts(RECORDED, config, profile=profile, skip=skip, search=search)
         self._recorder = self.history.recorder
         self._numbers = count(1)
         self._broken: list[Violation] = []

@@ -14,7 +14,7 @@ from support.history.history_scripts import judged
 from wheelproof_spec.base.history.judging import WholeHistory
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components import registry
-from wheelproof_spec.history.orders import GAVE_UP, MOST_EVENTS
+from wheelproof_spec.history.linearizability.small_histories import GAVE_UP, MOST_EVENTS
 from wheelproof_spec.history.run import HistoryChecker
 
 pytestmark = pytest.mark.slow
@@ -57,12 +57,12 @@ def _judged_by_bounds(component: str, history: History) -> bool:
 
 def _searched(component: str, history: History) -> Verdict | None:
     """Return what the search says; None if a history is not for it."""
-    orders = registry.orders_of(component)
-    assert orders is not None
+    search = registry.recorded(component).search
+    assert search is not None
     if len(history.ops) > MOST_EVENTS:
         return None
     profile = judged(history).profile
-    found = orders(
+    found = search(
         WholeHistory(
             header=history.header, profile=profile, ops=history.ops, quiet=history.end.quiet
         )

@@ -13,7 +13,7 @@ from support.history.variants import padded, with_ends
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components import registry
 from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run, TimerConfig
-from wheelproof_spec.history.orders import MOST_EVENTS
+from wheelproof_spec.history.linearizability.small_histories import MOST_EVENTS
 from wheelproof_spec.history.run import HistoryChecker
 
 _SMALL = {

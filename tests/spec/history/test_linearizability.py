@@ -129,7 +129,7 @@ def test_the_explanation_has_the_longest_prefix_and_what_comes_next() -> None:
 
 
 def test_a_linearization_is_given() -> None:
-    (order,) = _judged("a w1; b r; c r; b =0; c =1; a ok").orders.values()
+    (order,) = _judged("a w1; b r; c r; b =0; c =1; a ok").linearizations.values()
     assert [str(moment) for moment in order] == [
         "b: read(x) = 0",
         "a: write(x, 1) = None",

@@ -8,7 +8,7 @@ from wheelproof_spec.base.calls import Interrupt, Tick
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.components import registry
-from wheelproof_spec.history.orders import MOST_EVENTS
+from wheelproof_spec.history.linearizability.small_histories import MOST_EVENTS
 
 _HARMLESS: dict[str, Call] = {
     **dict.fromkeys(("timer", "purgatory", "replication"), Tick(to_ms=0)),

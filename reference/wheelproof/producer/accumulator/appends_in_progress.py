@@ -1,7 +1,7 @@
 """How many threads are appending: what a forced close has to wait for (standard 4.10).
 
-A forced close ends every batch. An append that is under way could put a new one behind it; so the
-close waits until each append that it has overlapped is over. Kafka goes round in a loop meanwhile.
+A forced close ends every batch. An append that is under way could add a new batch afterwards. So
+the close waits until each append that overlaps it has returned. Kafka polls in a loop meanwhile.
 
 >>> from wheelproof.producer.accumulator.appends_in_progress import AppendsInProgress
 >>> appends = AppendsInProgress()

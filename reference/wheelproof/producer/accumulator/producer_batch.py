@@ -206,7 +206,7 @@ class ProducerBatch:
         return self._final_state.get() is not None
 
     def complete(self, base_offset: int, log_append_time_ms: int | None = None) -> bool:
-        """End the batch: stored from `base_offset` on. False if it had failed before.
+        """End the batch: it is stored from `base_offset` on. False if the batch had failed before.
 
         `log_append_time_ms` is the broker's time, if the topic's records take that.
 
@@ -216,7 +216,7 @@ class ProducerBatch:
         return self._done(FinalState.SUCCEEDED, base_offset, None, log_append_time_ms)
 
     def complete_exceptionally(self, error: Exception) -> bool:
-        """End the batch by an error. False if it had failed before.
+        """End the batch by an error. False if the batch had failed before.
 
         Raises IllegalStateError if it had been stored or split before.
         """

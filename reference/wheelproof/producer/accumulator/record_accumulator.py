@@ -234,7 +234,7 @@ class RecordAccumulator(Closing):
     def complete_batch(
         self, batch: ProducerBatch, base_offset: int, log_append_time_ms: int | None = None
     ) -> bool:
-        """Take note of a response: stored at `base_offset`; False if it had failed before.
+        """Note that a broker stored the batch at `base_offset`; False if the batch had failed.
 
         `log_append_time_ms` is the broker's time, if the topic's records take that.
 
@@ -245,7 +245,7 @@ class RecordAccumulator(Closing):
         return self._answered(batch, lambda: batch.complete(base_offset, log_append_time_ms))
 
     def fail_batch(self, batch: ProducerBatch, error: Exception) -> bool:
-        """Take note of a response with an error that is final; False if it had failed before.
+        """Note that a broker answered with a final error; False if the batch had failed before.
 
         Raises IllegalStateError if the batch is not in flight.
         TLA+: Complete and CompleteEnded of RecordAccumulator, whatever the response says.
@@ -320,9 +320,9 @@ class RecordAccumulator(Closing):
         return self._in_order_of_appends(expired)
 
     def next_expiry_time_ms(self) -> Millis:
-        """Return when the next batch expires, as of the last look for expired ones; the sender's.
+        """Return when the next batch expires, as far as the last call of `expired_batches` saw.
 
-        MAX_MILLIS if there was none. It does not sleep longer (standard 4.5).
+        MAX_MILLIS if there was no such call. The sender does not sleep longer (standard 4.5).
         """
         return self._next_expiry_ms
 

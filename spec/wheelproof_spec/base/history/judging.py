@@ -115,14 +115,14 @@ class RecordedComponent:
     definition: AnyDefinition
     judge: Callable[[HistoryHeader[object], str, Tally], HistoryJudge]
     balances: tuple[Balance, ...]
-    search: "Orders | None" = None
+    search: "LinearizationSearch | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeHistory:
     """A history with its end; it is `quiet` if no call is in progress at its end.
 
-    `ops` lacks the ends of what happens, as of callbacks, so an index is not always a place in it.
+    `ops` lacks the `ok` lines of callbacks. So an event's index is not always its place in `ops`.
     """
 
     header: HistoryHeader[object]
@@ -138,10 +138,10 @@ class Searched:
     verdict: Verdict
     violation: Violation | None = None
     index: int = 0
-    """The index of the event that no order explains."""
+    """The index of the first event that no linearization explains."""
 
 
-Orders = Callable[[WholeHistory], Searched | None]
+LinearizationSearch = Callable[[WholeHistory], Searched | None]
 """Searches a small history of a component; returns None if its model does not cover it."""
 
 

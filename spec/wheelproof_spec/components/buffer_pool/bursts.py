@@ -46,7 +46,7 @@ from wheelproof_spec.components.buffer_pool.work import GiveBack, PoolStep, Pool
 from wheelproof_spec.drive.work import AdvanceBy, InterruptThread, SeededDraw
 from wheelproof_spec.fuzz.overlapping import BurstRecord, DrivenBursts, case_of, op_of
 from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
-from wheelproof_spec.history.orders import MOST_CONFIGURATIONS
+from wheelproof_spec.history.linearizability.small_histories import MOST_CONFIGURATIONS
 
 _BURSTS = (2, 6)
 _CALLERS = (1, 4)
@@ -276,7 +276,7 @@ class PoolRecord(BurstRecord[PoolCall, PoolObservation]):
             yield tuple((Deallocate(buffer=name),) for name in sorted(self._lent))
 
     def judge(self, *, over: bool) -> Violation | None:
-        """Return the violation by the judge of recordings, or by the search for an order."""
+        """Return the violation by the judge of recordings, or by the search for a linearization."""
         wrong = self._wrong or super().judge(over=over)
         if wrong is not None:
             return wrong

@@ -253,10 +253,10 @@ class PoolClause(Clause):
         Said(
             rule="3.11",
             promise=(
-                "The total wait time is the sum of all waits, and the ratio their share of the "
-                "last time."
+                "The total wait time is the sum of all waits; the ratio is the share that waits "
+                "have of recent time."
             ),
-            driven_alone="how much of a call was a wait, no history tells",
+            driven_alone="no history shows how much of a call was a wait",
         ),
     )
     KEEPS_TO_ITS_DOMAIN = (

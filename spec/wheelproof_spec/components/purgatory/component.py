@@ -123,7 +123,9 @@ class TryCompleteElseWatch(Call):
     delay_ms: Annotated[Time, About("when it expires, in ms from now")]
     keys: Annotated[tuple[Name, ...], About("the keys that it is watched under")]
     conditions: Annotated[
-        tuple[Name, ...], DRIVEN, About("what it waits for: it can end as soon as one is set")
+        tuple[Name, ...],
+        DRIVEN,
+        About("the conditions that it waits for: it can end as soon as one of them is set"),
     ] = ()
 
 

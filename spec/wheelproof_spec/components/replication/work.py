@@ -60,7 +60,7 @@ class Produce(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a fetch reads: so far from the end of the log, or at its beginning.
+    """Where a fetch reads: so many records from the end of the log, or at its beginning.
 
     The epoch that the fetcher takes for current is so far from the current one. That of its last
     record is one of those that are near, counted round.

@@ -111,12 +111,12 @@ def _short(state: Hashable) -> str:
 class Judgement(Generic[Op, Res]):
     """The result of a check: PASS, FAIL, or INCONCLUSIVE if the bound was hit.
 
-    `orders` has a linearization for each object that passes, `explanation` is for the first object
+    `linearizations` has one for each object that passes, `explanation` is for the first object
     that fails, and `configurations` counts the configurations that were tried.
     """
 
     verdict: Verdict
-    orders: Mapping[Hashable, tuple[Moment[Op, Res], ...]]
+    linearizations: Mapping[Hashable, tuple[Moment[Op, Res], ...]]
     explanation: Explanation[Op, Res] | None
     configurations: int
 
@@ -153,7 +153,7 @@ def check_history(
                 del turns[name]
     return Judgement(
         verdict=overall([Verdict.PASS, *verdicts.values()]),
-        orders={
+        linearizations={
             name: _order(searches[name], parts[name])
             for name, verdict in verdicts.items()
             if verdict is Verdict.PASS

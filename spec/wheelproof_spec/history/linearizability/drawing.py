@@ -23,13 +23,13 @@ _LONGEST: Final = 60
 def drawing(
     model: Model[State, Op, Res], events: Sequence[Event[Op, Res]], judgement: Judgement[Op, Res]
 ) -> str:
-    """Return the orders as HTML: of each object, or only of the object that fails, until then."""
+    """Return the linearization of each object, or of the object that fails until then, as HTML."""
     bad = judgement.explanation
-    orders: Mapping[Hashable, Sequence[Moment[Op, Res]]] = judgement.orders
+    found: Mapping[Hashable, Sequence[Moment[Op, Res]]] = judgement.linearizations
     if bad is not None:
-        orders = {bad.object: bad.order}
+        found = {bad.object: bad.order}
     parts: list[str] = []
-    for name, order in orders.items():
+    for name, order in found.items():
         calls = [call for call in calls_of(events) if model.object_of(call.operation) == name]
         if bad is not None:
             calls = [call for call in calls if call.invoked <= bad.prefix]
@@ -51,7 +51,7 @@ def _lanes(
         moments = [moment for moment in moments if moment <= bad.returned]
     column = {moment: place for place, moment in enumerate(moments)}
     width, height = (len(moments) + 2) * _EVENT, len(lanes) * _LANE
-    parts = [f'<svg class="orders" width="{width + 90}" height="{height}" role="img">']
+    parts = [f'<svg class="linearization" width="{width + 90}" height="{height}" role="img">']
     parts += [
         f'<text x="0" y="{lane * _LANE + 24}">{escape(process)}</text>'
         for process, lane in lanes.items()

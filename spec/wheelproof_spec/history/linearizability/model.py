@@ -36,7 +36,7 @@ class Model(ABC, Generic[State, Op, Res]):
     def observes(self, operation: Op, result: Res | Unknown) -> bool:
         """Tell whether the call leaves every state as it is: a read, or a refused change.
 
-        The search takes such a call as soon as possible, which saves orders. False is always safe.
+        The search takes such a call as soon as possible, which saves work. False is always safe.
         """
         del operation, result
         return False

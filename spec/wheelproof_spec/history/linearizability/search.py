@@ -1,4 +1,4 @@
-"""The search for an order of the effects of one object's calls.
+"""The search for a linearization: an order of the effects of one object's calls.
 
 J. Wing and C. Gong ("Testing and Verifying Concurrent Objects", JPDC 1993) with G. Lowe's cache of
 tried configurations ("Testing for Linearizability", CPSP 2017): the set of effects taken, and the

@@ -19,7 +19,7 @@ from support.history.history_scripts import (
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.components.buffer_pool.component import PoolClause, PoolConfig
 from wheelproof_spec.components.buffer_pool.history import stretches
-from wheelproof_spec.history.orders import MOST_EVENTS
+from wheelproof_spec.history.linearizability.small_histories import MOST_EVENTS
 from wheelproof_spec.history.run import NO_CALL_CRASHES
 
 _CONFIG = PoolConfig(total_memory=10, poolable_size=4)

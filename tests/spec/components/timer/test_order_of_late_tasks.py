@@ -28,7 +28,7 @@ from wheelproof_spec.components.timer.component import (
 )
 from wheelproof_spec.components.timer.history.search import search
 from wheelproof_spec.components.timer.model import TimerOracle
-from wheelproof_spec.history.orders import MOST_EVENTS
+from wheelproof_spec.history.linearizability.small_histories import MOST_EVENTS
 
 _LATE = "exact,late_ticks=2"
 _BY_TICK = f"{_LATE},order=by_tick"

@@ -1,4 +1,4 @@
-"""The search for an order of the effects of small accumulator histories: queues, batches in flight.
+"""The search for a linearization of an accumulator's calls: queues, and batches in flight.
 
 It has a model of its own. The oracle's `Queues` know from sizes and answers where each batch ends;
 a history does not tell, and so here a queue holds records, of which a drain makes batches.
@@ -32,7 +32,7 @@ from wheelproof_spec.components.accumulator.calls import (
 from wheelproof_spec.components.accumulator.component import AccumulatorClause
 from wheelproof_spec.history.linearizability.calls import Call, Unknown
 from wheelproof_spec.history.linearizability.check import Model
-from wheelproof_spec.history.orders import Question, is_answered
+from wheelproof_spec.history.linearizability.small_histories import Effects, is_answered
 
 Operation = tuple[str, object]
 Answer = object
@@ -206,50 +206,50 @@ def _back(state: AccumulatorState, batch: str, *, in_parts: bool) -> Iterable[Ac
     return (landed.with_queue(partition, (*items, *state.queue(partition))),)
 
 
-def _asked(history: WholeHistory) -> Question[Operation, Answer]:
+def _effects_of(history: WholeHistory) -> Effects[Operation, Answer]:
     """Return the history with each effect as an operation of its own."""
-    question: Question[Operation, Answer] = Question()
+    effects: Effects[Operation, Answer] = Effects()
     taken = _taken(history)
     refused = {op.index for op in _beginnings(history, "fail")}
     begun: dict[str, HistoryOp[object]] = {}
     waits: dict[int, _Wait] = {}
     accepted: set[str] = set()
     for op in history.ops:
-        question.index, name = op.index, f"{op.f} of {op.process}"
+        effects.index, name = op.index, f"{op.f} of {op.process}"
         value = op.value
         if isinstance(value, Callback):
-            question.now(f"callback {op.index}", ("callback", value), None)
+            effects.now(f"callback {op.index}", ("callback", value), None)
         elif op.type == "invoke" and isinstance(value, _CALLS) and op.index not in refused:
             begun[op.process] = op
             for batch in taken.get(op.index, ()):
-                question.begin(f"take {batch.batch} {op.index}", ("take", batch))
+                effects.begin(f"take {batch.batch} {op.index}", ("take", batch))
             if isinstance(value, Flush | Abort):
                 aborts = isinstance(value, Abort)
                 wait = waits[op.index] = _Wait(op.index, aborts, frozenset(accepted))
-                question.now(name, ("waits", wait), None)
+                effects.now(name, ("waits", wait), None)
             elif not isinstance(value, Drain):
                 split = isinstance(value, OfBatch) and not isinstance(value, Respond)
-                question.begin(name, ("back" if split else op.f, value))
+                effects.begin(name, ("back" if split else op.f, value))
                 if isinstance(value, Respond):
-                    question.end(name, None)
+                    effects.end(name, None)
         elif op.process in begun:
             asked = begun.pop(op.process)
             for batch in taken.get(asked.index, ()):
-                question.end(f"take {batch.batch} {asked.index}", None)
+                effects.end(f"take {batch.batch} {asked.index}", None)
             match asked.value:
                 case Flush() | Abort():
-                    question.now(name, ("waited", waits[asked.index]), None)
+                    effects.now(name, ("waited", waits[asked.index]), None)
                 case Respond() as response:
-                    question.now(name, ("responded", response), None)
+                    effects.now(name, ("responded", response), None)
                 case Drain():
                     pass
                 case _:
-                    question.end(name, None)
+                    effects.end(name, None)
             if isinstance(asked.value, Append):
                 accepted.add(asked.value.record)
     if history.quiet:
-        question.now("end", ("end", None), None)
-    return question
+        effects.now("end", ("end", None), None)
+    return effects
 
 
 def _beginnings(history: WholeHistory, kind: str) -> Iterable[HistoryOp[object]]:
@@ -313,4 +313,4 @@ def search(history: WholeHistory) -> Searched | None:
             return None
     if not is_answered(history.ops, *_REFUSALS) or not _shows_why(history):
         return None
-    return _asked(history).ask(AccumulatorModel(), _clause_of)
+    return _effects_of(history).linearize(AccumulatorModel(), _clause_of)

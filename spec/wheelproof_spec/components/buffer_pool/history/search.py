@@ -1,4 +1,4 @@
-"""The search for an order of the effects of a pool's calls that explains all answers.
+"""The search for a linearization of a pool's calls: an order of effects that explains all answers.
 
 The judge keeps bounds, and so does not see what several answers exclude together. A small history
 is searched, and so is each small part of a longer one between two moments without a call.
@@ -40,7 +40,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     WaitingThreads,
 )
 from wheelproof_spec.components.buffer_pool.model import LedgerPool, Request, can_ever_lend
-from wheelproof_spec.history.orders import MOST_CONFIGURATIONS
+from wheelproof_spec.history.linearizability.small_histories import MOST_CONFIGURATIONS
 
 _NS = 1_000_000
 _TRUNCATED_NS = 1_000_000

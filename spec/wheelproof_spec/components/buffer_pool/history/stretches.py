@@ -1,4 +1,4 @@
-"""The judge of a long history, which also has its small stretches searched for an order.
+"""The judge of a long history, which also has its small stretches searched for a linearization.
 
 Between two moments at which no call is under way, a history says exactly what the pool is like at
 the first of them: what is lent, and whether it is closed. So a stretch between them can be searched
@@ -20,7 +20,7 @@ from wheelproof_spec.components.buffer_pool.component import (
 from wheelproof_spec.components.buffer_pool.history.loans import Returned
 from wheelproof_spec.components.buffer_pool.history.search import Script, Searcher
 from wheelproof_spec.components.buffer_pool.model import LedgerPool, Lent
-from wheelproof_spec.history.orders import MOST_EVENTS
+from wheelproof_spec.history.linearizability.small_histories import MOST_EVENTS
 
 _MOST_OF_A_STRETCH = 2_000
 """After how many configurations the search of a stretch gives up."""
@@ -106,8 +106,9 @@ class StretchJudge:
             return notes
         return (
             *notes,
-            f"the search for orders of overlapping calls gave up after {MOST_OF_A_HISTORY:,} "
-            "configurations: from there on each answer is possible by itself",
+            "the search for a linearization of overlapping calls gave up after "
+            f"{MOST_OF_A_HISTORY:,} configurations: from there on each answer is possible by "
+            "itself",
         )
 
     def _keep(self, op: HistoryOp[object]) -> None:

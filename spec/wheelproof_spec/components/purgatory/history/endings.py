@@ -119,8 +119,8 @@ class Endings:
             return PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION.broken(
                 f"on_expiration of {name!r} runs after on_complete",
                 f"on_expiration of {name!r} never ran",
-                f"{name!r} completed at event {operation.completed}, as only its time-out can have "
-                "done, but its on_expiration never ran (standard 2.2)",
+                f"only its time-out can have completed {name!r}, at event {operation.completed}, "
+                "but its on_expiration never ran (standard 2.2)",
             )
         over = operation.refused or (operation.may_be_cancelled and not self._waits_on)
         if operation.denied is not None and not over:

@@ -30,7 +30,7 @@ from wheelproof_spec.components.purgatory.component import (
 from wheelproof_spec.components.purgatory.model import CompletingCall, LedgerPurgatory, Pending
 from wheelproof_spec.history.linearizability.calls import Call, Unknown
 from wheelproof_spec.history.linearizability.interleaved import Interleaved
-from wheelproof_spec.history.orders import Question, is_answered
+from wheelproof_spec.history.linearizability.small_histories import Effects, is_answered
 
 _CALLS = {
     "try_complete_else_watch",
@@ -155,40 +155,40 @@ def _completed(spec: LedgerPurgatory, name: str, call: int | None) -> Iterable[L
     return found if spec.expire(name) else (*found, spec)
 
 
-def _asked(history: WholeHistory, keys: _Keys) -> Question[_Operation, _Answer]:
+def _effects_of(history: WholeHistory, keys: _Keys) -> Effects[_Operation, _Answer]:
     """Return the history with its hidden effects as explicit steps."""
     inside = _completions(history, keys)
-    question: Question[_Operation, _Answer] = Question()
+    effects: Effects[_Operation, _Answer] = Effects()
     for number, (call, name) in inside.items():
         if call is None:
-            question.begin(f"complete-{number}", _Complete(name, None))
+            effects.begin(f"complete-{number}", _Complete(name, None))
     if not history.quiet:
         for name in keys:
-            question.begin(f"unseen-{name}", _Expire(name))
+            effects.begin(f"unseen-{name}", _Expire(name))
     begun: dict[str, HistoryOp[object]] = {}
     for op in history.ops:
-        question.index = op.index
+        effects.index = op.index
         if isinstance(op.value, OnComplete):
-            question.end(f"complete-{op.index}", None)
-            question.now(f"noted-{op.index}", op.value, None)
+            effects.end(f"complete-{op.index}", None)
+            effects.now(f"noted-{op.index}", op.value, None)
         elif isinstance(op.value, OnExpiration):
-            question.now(f"expiry-{op.index}", op.value, None)
+            effects.now(f"expiry-{op.index}", op.value, None)
         elif op.f in _CALLS and op.type == "invoke":
             begun[op.process] = op
-            question.begin(op.process, _operation_of(op))
+            effects.begin(op.process, _operation_of(op))
             for number, (call, name) in inside.items():
                 if call == op.index:
-                    question.begin(f"complete-{number}", _Complete(name, op.index))
+                    effects.begin(f"complete-{number}", _Complete(name, op.index))
             for name in _cancelled(history, op, keys):
-                question.begin(f"cancel-{op.index}-{name}", _Cancel(name))
+                effects.begin(f"cancel-{op.index}-{name}", _Cancel(name))
         elif op.f in _CALLS:
             asked = begun[op.process]
             for name in _cancelled(history, asked, keys):
-                question.end(f"cancel-{asked.index}-{name}", None)
-            question.end(op.process, op.value)
+                effects.end(f"cancel-{asked.index}-{name}", None)
+            effects.end(op.process, op.value)
     if history.quiet:
-        question.now("end", _Rest(), None)
-    return question
+        effects.now("end", _Rest(), None)
+    return effects
 
 
 def _operation_of(op: HistoryOp[object]) -> _Operation:
@@ -287,7 +287,7 @@ def search(history: WholeHistory) -> Searched | None:
     if not known or config.predicates != "recorded" or config.cancels != "operation":
         return None
     purgatory = LedgerPurgatory(tally=Tally(limits=(PurgatoryClause.EXPIRES_IN_TIME,)))
-    return _asked(history, keys).ask(_RecordedPurgatory(purgatory), _clause_of)
+    return _effects_of(history, keys).linearize(_RecordedPurgatory(purgatory), _clause_of)
 
 
 def _is_known(op: HistoryOp[object], keys: _Keys) -> bool:

@@ -1,4 +1,4 @@
-"""The search for an order of the effects of a broker's requests, by its model `LedgerPartition`.
+"""The search for a linearization of a broker's requests, by its model `LedgerPartition`.
 
 It covers one log, one follower that stays in sync, and a broker that leads. An append, the first
 read of a fetch, the note of the follower's end, and an answer are separate effects. Time does not
@@ -26,7 +26,7 @@ from wheelproof_spec.components.replication.component import (
 from wheelproof_spec.components.replication.model import LedgerLog, LedgerPartition
 from wheelproof_spec.history.linearizability.calls import Call, Unknown
 from wheelproof_spec.history.linearizability.interleaved import Interleaved
-from wheelproof_spec.history.orders import Question, is_answered
+from wheelproof_spec.history.linearizability.small_histories import Effects, is_answered
 
 Request = AppendRecords | FetchMessages
 Response = ProduceResponse | FetchResponse
@@ -143,7 +143,7 @@ def _is_read(spec: _Broker, call: FetchMessages, result: FetchResponse) -> bool:
     return right.is_refusal or spec.has_enough(call)
 
 
-class _Asked:
+class _EffectsOf:
     """A history with each effect of a request as an operation of its own.
 
     An append is over when its call returns, or is answered in the call; so is the first read of a
@@ -151,7 +151,7 @@ class _Asked:
     """
 
     def __init__(self, history: WholeHistory) -> None:
-        self.question: Question[Operation, Answer] = Question()
+        self.effects: Effects[Operation, Answer] = Effects()
         self._open: set[str] = set()
         self._calls: dict[str, Request] = {}
         self._late = _answered_late(history)
@@ -162,7 +162,7 @@ class _Asked:
             if isinstance(response, FetchResponse) and response.partitions[0].is_refusal
         }
         for op in history.ops:
-            self.question.index = op.index
+            self.effects.index = op.index
             self._tell(op)
         answered = {response.request for response in responses}
         for op in history.ops:
@@ -170,7 +170,7 @@ class _Asked:
             if self._calls or not isinstance(op.value, Request):
                 continue
             if op.value.request not in answered:
-                self.question.now(f"late {op.value.request}", ("late", op.value), None)
+                self.effects.now(f"late {op.value.request}", ("late", op.value), None)
 
     def _tell(self, op: HistoryOp[object]) -> None:
         value = op.value
@@ -196,12 +196,12 @@ class _Asked:
     def _begin(self, *kinds: str, call: Request) -> None:
         for kind in kinds:
             self._open.add(f"{kind} {call.request}")
-            self.question.begin(f"{kind} {call.request}", (kind, call))
+            self.effects.begin(f"{kind} {call.request}", (kind, call))
 
     def _end(self, kind: str, name: str, answer: Answer = None) -> None:
         if f"{kind} {name}" in self._open:
             self._open.remove(f"{kind} {name}")
-            self.question.end(f"{kind} {name}", answer)
+            self.effects.end(f"{kind} {name}", answer)
 
 
 def _answered_late(history: WholeHistory) -> set[str]:
@@ -253,7 +253,7 @@ def search(history: WholeHistory) -> Searched | None:
     partition = LedgerPartition(config, as_kafka=False, log=LedgerLog(config.segment_bytes))
     partition.become_leader(lead, _NOW_MS)
     broker = _RecordedBroker(_Broker(partition))
-    return _Asked(history).question.ask(broker, _clause_of)
+    return _EffectsOf(history).effects.linearize(broker, _clause_of)
 
 
 def _is_led(lead: BecomeLeader, config: ReplicationConfig) -> bool:

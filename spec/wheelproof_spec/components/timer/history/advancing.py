@@ -1,4 +1,4 @@
-"""The tasks that advances owe, and the check that they were submitted (standard 1.18)."""
+"""The tasks that advances have to submit, and the check that they did (standard 1.18)."""
 
 import heapq
 

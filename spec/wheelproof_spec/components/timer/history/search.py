@@ -35,7 +35,7 @@ from wheelproof_spec.components.timer.component import (
 from wheelproof_spec.components.timer.model import HeapTimer, timer_of
 from wheelproof_spec.history.linearizability.calls import Call, Unknown
 from wheelproof_spec.history.linearizability.interleaved import Interleaved
-from wheelproof_spec.history.orders import Question
+from wheelproof_spec.history.linearizability.small_histories import Effects
 
 _CALLS = {"add", "cancel", "tick", "advance_clock", "run", "size"}
 
@@ -207,48 +207,48 @@ def _endings(history: WholeHistory) -> Mapping[int, str]:
     return found
 
 
-def _asked(history: WholeHistory, endings: Mapping[int, str]) -> Question[_Operation, _Answer]:
+def _effects_of(history: WholeHistory, endings: Mapping[int, str]) -> Effects[_Operation, _Answer]:
     """Return the history with its hidden effects made explicit.
 
     A call that was refused had no effect. One of unknown answer never returns: it may take effect
     at any time, or never.
     """
-    question: Question[_Operation, _Answer] = Question()
+    effects: Effects[_Operation, _Answer] = Effects()
     submissions = _submissions(history)
 
     def may_submit(call: int) -> None:
         for run in submissions.get(call, ()):
             assert isinstance(run.value, Run)
-            question.begin(f"submit-{run.index}", run.value)
+            effects.begin(f"submit-{run.index}", run.value)
 
     may_submit(-1)
     for op in history.ops:
         if isinstance(op.value, Add) and (not history.quiet or endings.get(op.index) == "info"):
-            question.begin(f"unseen-{op.index}", Run(task=op.value.task))
+            effects.begin(f"unseen-{op.index}", Run(task=op.value.task))
     call: dict[str, int] = {}
     ticket: dict[str, int] = {}
     for op in history.ops:
-        question.index = op.index
+        effects.index = op.index
         if isinstance(op.value, Run):
-            question.end(f"submit-{op.index}", None)
+            effects.end(f"submit-{op.index}", None)
         elif op.type == "invoke":
             call[op.process] = op.index
             if endings.get(op.index) == "fail":
                 pass
             elif isinstance(op.value, AdvanceClock):
-                question.now(f"begin-{op.index}", _Begin(op.index), None)
+                effects.now(f"begin-{op.index}", _Begin(op.index), None)
             else:
                 assert isinstance(op.value, Add | Cancel | Tick | Size)
-                ticket[op.process] = question.begin(f"call-{op.index}", op.value)
+                ticket[op.process] = effects.begin(f"call-{op.index}", op.value)
             may_submit(op.index)
         elif op.type == "ok" and op.f == "advance_clock":
-            question.now(f"end-{op.index}", _End(call[op.process]), None)
+            effects.now(f"end-{op.index}", _End(call[op.process]), None)
         elif op.type == "ok":
-            question.end(f"call-{call[op.process]}", _answer_of(op.value))
+            effects.end(f"call-{call[op.process]}", _answer_of(op.value))
             if op.f == "add":
                 # After the add's own return, so that it does not settle before its effect.
-                question.now(f"settle-{op.index}", _Settle(ticket[op.process]), None)
-    return question
+                effects.now(f"settle-{op.index}", _Settle(ticket[op.process]), None)
+    return effects
 
 
 def _answer_of(value: object) -> _Answer:
@@ -304,10 +304,10 @@ def search(history: WholeHistory) -> Searched | None:
     # If no size is asked for, it does not matter which entries a cancel leaves behind.
     tally = Tally(limits=() if has_size else (TimerClause.SIZE_COUNTS_WAITING,))
     contract = contract_of(history.profile)
-    question = _asked(history, endings)
+    effects = _effects_of(history, endings)
     unordered = timer_of(config, replace(contract, order=FiringOrder.ANY), tally)
-    found = question.ask(_RecordedTimer(unordered), _clause_of)
+    found = effects.linearize(_RecordedTimer(unordered), _clause_of)
     if contract.order is FiringOrder.ANY or not _judges_order(history, config) or found.violation:
         return found
     ordered = timer_of(config, contract, tally)
-    return question.ask(_RecordedTimer(ordered), lambda _: TimerClause.RUNS_IN_ORDER)
+    return effects.linearize(_RecordedTimer(ordered), lambda _: TimerClause.RUNS_IN_ORDER)

@@ -119,7 +119,7 @@ class TaskStates:
         }
 
     def add_returned(self, call: int, index: int) -> None:
-        """Record that an add returned, so it took effect; from now on advances owe the task."""
+        """Record that an add returned, so it took effect; now an advance has to submit the task."""
         self.settle_time()
         self.states = {
             state for state in self.states if not any(other.call == call for other in state.calls)

@@ -1,4 +1,4 @@
-"""The search of a small history: does any order of effects explain all of its answers?
+"""The search of a small history for a linearization: an order of effects that explains all answers.
 
 A judge of histories keeps bounds, in time linear in the length, so it may miss a contradiction
 between several answers. If a history is small, and the model of its component covers all of its
@@ -19,12 +19,12 @@ from wheelproof_spec.history.linearizability.calls import Call, Event, Invoked, 
 from wheelproof_spec.history.linearizability.check import Explanation, Model, check_history
 
 MOST_EVENTS = 40
-"""The longest history whose orders are searched, in lines between its header and its end."""
+"""The longest history that is searched, in lines between its header and its end."""
 MOST_CONFIGURATIONS = 20_000
 """After how many configurations the search gives up."""
 
 GAVE_UP = (
-    f"the search for an order of its calls gave up after {MOST_CONFIGURATIONS:,} configurations: "
+    f"the search for a linearization gave up after {MOST_CONFIGURATIONS:,} configurations: "
     "each answer is possible by itself"
 )
 
@@ -34,8 +34,8 @@ Res = TypeVar("Res")
 
 
 @dataclass(slots=True)
-class Question(Generic[Op, Res]):
-    """The input of the search: effects between a first and a last moment.
+class Effects(Generic[Op, Res]):
+    """The input of the search: the effects of a history, each between a first and a last moment.
 
     `index` is the current event of the history; effects without an event belong to it as well.
     """
@@ -60,7 +60,7 @@ class Question(Generic[Op, Res]):
         self.begin(process, operation)
         self.end(process, result)
 
-    def ask(
+    def linearize(
         self, model: Model[State, Op, Res], clause_of: Callable[[Call[Op, Res]], Clause]
     ) -> Searched:
         """Search; `clause_of` returns the clause that a call without an explanation breaks."""
