@@ -41,7 +41,10 @@ from wheelproof.sync import AtomicReference
 from wheelproof.timer import Timer, TimerTask
 
 _COMPLETIONS = "_wheelproof_completions"
-"""The attribute of an exception that has the operations whose `on_complete` raised it."""
+"""The attribute of an exception: the operations whose `on_complete` raised it.
+
+A trigger whose tries raise still has to tell how many operations it completed (standard 6.4.4).
+"""
 
 
 class OperationState(Enum):
@@ -61,7 +64,7 @@ class DelayedOperation(TimerTask):
     (`wheelproof.purgatory.disciplines`).
 
     As a timer task it is its own time-out, which `start_timeout` adds to a timer; `cancel`,
-    inherited, takes back the time-out alone.
+    inherited, takes back the time-out alone, while `force_cancel` gives the operation up.
 
     Lock order: operation, shard, task, list, entry (standard 2.12). TLA+: DelayedOperation.
     """
@@ -128,7 +131,8 @@ class DelayedOperation(TimerTask):
         try:
             self._end_timeout()
         except BaseException:
-            # A signal: it is given up, so no time-out may stay.
+            # A signal handler has raised between two steps (standard 6.8). The operation is given
+            # up, so its time-out may not stay.
             self._end_timeout()
             raise
         return True
@@ -182,7 +186,8 @@ class DelayedOperation(TimerTask):
             try:
                 self._end_timeout()
             except BaseException:
-                # A signal: it is completed, so this goes on all the same.
+                # A signal handler has raised between two steps (standard 6.8). The operation is
+                # completed by now, so its time-out has to end and `on_complete` has to run.
                 self._end_timeout()
                 self.on_complete()
                 raise

@@ -63,6 +63,7 @@ from wheelproof.timer.system_timer_reaper import reap
 DEFAULT_PURGE_INTERVAL = 1_000
 """How many operations that are done may be left in watch lists: a count (standard 2.10)."""
 DEFAULT_SHARDS = 512
+"""How many parts the keys are divided into, each with a lock of its own; Kafka's number."""
 
 
 class DelayedOperationPurgatory(Closing, Generic[Operation]):
@@ -99,7 +100,8 @@ class DelayedOperationPurgatory(Closing, Generic[Operation]):
         self._timer_enabled = timer_enabled
         self._purge_interval = require_integer("purge_interval", purge_interval, 0)
         self._num_shards = require_integer("shards", shards, 1)
-        # Shard i has the keys whose hash is i modulo their number; made when it is first needed.
+        # Shard i has the keys whose hash is i modulo the number of shards; made when it is needed.
+        # It has no lock: `get` and `setdefault` of a dictionary are one step of the interpreter.
         self._shards: Annotated[
             dict[int, WatcherShard[Operation]], GuardedBy("a step of the interpreter")
         ] = {}
@@ -188,7 +190,8 @@ class DelayedOperationPurgatory(Closing, Generic[Operation]):
             operations = watchers.operations()
             return [operation for operation in operations if self._give_up(operation)]
         except BaseException:
-            # A signal: no trigger of this key finds them any more, so none may go on waiting.
+            # A signal handler has raised between two steps (standard 6.8). No trigger of this key
+            # finds the operations any more, so none may go on waiting.
             for operation in operations or watchers.operations():
                 self._give_up(operation)
             raise
@@ -267,7 +270,7 @@ class DelayedOperationPurgatory(Closing, Generic[Operation]):
     def _shard(self, index: int) -> WatcherShard[Operation]:
         """Return a shard, made here if there is none; of two threads that make it, one prevails.
 
-        No lock: both operations of the dictionary are one step of the interpreter.
+        It takes no lock: see `_shards`.
         """
         shard = self._shards.get(index)
         if shard is None:

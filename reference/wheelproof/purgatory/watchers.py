@@ -201,7 +201,8 @@ class WatcherShard(Generic[Operation]):
                     del self._watchers_by_key[key]
             return watchers
         except BaseException:
-            # A signal: whoever asked has not got them.
+            # A signal handler has raised between two steps (standard 6.8). The caller has not got
+            # the watchers, so they go back under the key.
             for operation in () if watchers is None else watchers.operations():
                 self.watch(key, operation)
             raise

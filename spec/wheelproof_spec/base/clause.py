@@ -59,6 +59,12 @@ class Clause(StrEnum):
         return Violation(rule=self, expected=expected, observed=observed, reason=why)
 
 
+def promise_of(violation: Violation) -> str | None:
+    """Return what the broken clause promises, and its rule; None if no component promises it."""
+    clause = violation.rule
+    return f"{clause.promise} (standard {clause.rule})" if isinstance(clause, Clause) else None
+
+
 def clauses_of(table: type[Clause], judges: Wire, profile: str) -> tuple[Clause, ...]:
     """Return the clauses that judges of this kind test for the contract `profile`."""
     return tuple(clause for clause in table if clause.judges & judges and clause.holds_in(profile))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from wheelproof_spec.base.clause import promise_of
 from wheelproof_spec.base.errors import printable
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.drive.result import (
@@ -60,9 +61,12 @@ def _clauses(result: ConformanceResult) -> Iterable[str]:
 def _failure(failure: ConformanceFailure) -> Iterable[str]:
     violation = failure.violation
     yield f"{failure.case}: {violation.rule} is broken: {violation.reason}"
+    promise = promise_of(violation)
+    if promise is not None:
+        yield f"  promise:  {promise}"
     yield f"  expected: {violation.expected}"
     yield f"  observed: {violation.observed}"
-    yield "  the case; all is well up to its last line:"
+    yield "  the case, whose last line fails:"
     yield from (f"    {line}" for line in failure.lines)
     if failure.last_lines:
         yield "  it refused; the last lines of its standard error:"

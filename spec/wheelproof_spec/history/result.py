@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
+from wheelproof_spec.base.clause import promise_of
 from wheelproof_spec.base.errors import printable
 from wheelproof_spec.base.results.publishing import Result
 from wheelproof_spec.base.results.run_verdict import Place, RunVerdict
@@ -150,6 +151,9 @@ def _run(source: str, verdict: RunVerdict) -> Iterable[str]:
 def _violation(source: str, violation: Violation, place: Place | None) -> Iterable[str]:
     where = "" if place is None else f"{source}:{place.line}: "
     yield printable(f"  {where}{violation.rule} is broken: {violation.reason}")
+    promise = promise_of(violation)
+    if promise is not None:
+        yield f"    promise:  {promise}"
     yield printable(f"    expected: {violation.expected}")
     yield printable(f"    observed: {violation.observed}")
 

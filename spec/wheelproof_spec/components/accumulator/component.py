@@ -196,8 +196,8 @@ class AccumulatorClause(Clause):
         Said(
             rule="4.11",
             promise=(
-                "Callbacks of a partition run in the order of its appends; in profile kafka not "
-                "those of what expires or is aborted."
+                "Callbacks of a partition run in the order of its appends; in profile kafka those "
+                "of expired and aborted records need not."
             ),
         ),
     )
@@ -228,7 +228,7 @@ class AccumulatorClause(Clause):
     )
     REFUSES_AFTER_CLOSE = (
         "Accumulator.RefusesAfterClose",
-        Said(rule="4.1, 4.9", promise="Nothing is accepted after close."),
+        Said(rule="4.1, 4.9", promise="No record is accepted after close."),
     )
     APPEND_ENDS_FOR_A_REASON = (
         "Accumulator.AppendEndsForAReason",
@@ -246,7 +246,8 @@ class AccumulatorClause(Clause):
         Said(
             rule="3.9, 4.9",
             promise=(
-                "No append waits for memory that is there, nor for one of a closed accumulator."
+                "No append waits for memory that is available, or for an accumulator that is "
+                "closed."
             ),
             driven_alone=(
                 "an append that waits looks like one that is slow; if it gives up, "
@@ -281,13 +282,19 @@ class AccumulatorClause(Clause):
     )
     READY_TELLS_THE_TRUTH = (
         "Accumulator.ReadyTellsTheTruth",
-        Said(rule="4.2", promise="Those nodes are ready that have something to be sent now."),
+        Said(
+            rule="4.2",
+            promise=("A node is ready if, and only if, it has a batch that can be sent now."),
+        ),
     )
     NAMES_TOPICS = (
         "Accumulator.ReadyNamesTheTopicsWithoutALeader",
         Said(
             rule="4.2",
-            promise="Those topics are named that have data in a partition without a leader.",
+            promise=(
+                "ready names the topics that have records in a partition without a leader, and no "
+                "others."
+            ),
         ),
     )
     CHECKS_AGAIN_IN_TIME = (
@@ -295,8 +302,8 @@ class AccumulatorClause(Clause):
         Said(
             rule="4.2",
             promise=(
-                "The delay until the next check is what is left to wait of a batch that is not "
-                "ready, and no node that is not ready has one with less."
+                "ready returns the shortest time after which a batch of a node that is not ready "
+                "may become ready."
             ),
         ),
     )
@@ -304,22 +311,30 @@ class AccumulatorClause(Clause):
         "Accumulator.ExpiryTellsWhenTheNextIsDue",
         Said(
             rule="4.5",
-            promise="The time of the next expiry is that of the oldest batch that has not ended.",
-            driven_alone="when the batch of a record was made, no history tells",
+            promise=(
+                "The time of the next expiry is the time when the oldest batch that has not ended "
+                "expires."
+            ),
+            driven_alone="no history tells when the batch of a record was made",
         ),
     )
     EXPIRES_IN_TIME = (
         "Accumulator.ExpiresWhatIsLate",
         Said(
             rule="4.5",
-            promise="What is older than the delivery timeout expires, and nothing else does.",
+            promise=(
+                "A batch expires if it is older than the delivery timeout, and no other batch does."
+            ),
         ),
     )
     FLUSH_WAITS = (
         "Accumulator.FlushWaitsForWhatWasAccepted",
         Said(
             rule="4.8",
-            promise="When a flush returns, what was accepted before it began has been called back.",
+            promise=(
+                "When a flush returns, each record that was accepted before it began has been "
+                "called back."
+            ),
         ),
     )
     FLUSH_ENDS = (
@@ -327,8 +342,8 @@ class AccumulatorClause(Clause):
         Said(
             rule="4.8",
             promise=(
-                "A flush ends when nothing is left to wait for, and then no longer makes anything "
-                "ready."
+                "A flush ends when it has no record left to wait for; from then on it makes no "
+                "batch ready."
             ),
         ),
     )
@@ -336,13 +351,14 @@ class AccumulatorClause(Clause):
         "Accumulator.NothingThatEndedIsLeft",
         Said(
             rule="4.5 - 4.7",
-            promise="What has ended is not queued, not incomplete and not in flight.",
+            promise="A batch that has ended is not queued, not incomplete and not in flight.",
         ),
     )
     MEMORY_IS_CONSERVED = (
         "Accumulator.MemoryIsConserved",
         Said(
-            rule="3.9, 4.7", promise="What is available and what batches hold add up to the total."
+            rule="3.9, 4.7",
+            promise=("Available memory and the memory of batches add up to the total."),
         ),
     )
     NOT_OVERWRITTEN = (
@@ -357,7 +373,7 @@ class AccumulatorClause(Clause):
         "Accumulator.KeepsToItsDomain",
         Said(
             rule="4.1, 4.6",
-            promise="What the rules allow is carried out, and what they do not is refused.",
+            promise="A call that the rules allow is carried out, and any other is refused.",
             driven_alone=(
                 "whether a call of the sender lay in the domain depends on calls that overlap it; "
                 "appends have clauses of their own"

@@ -142,7 +142,7 @@ class PoolClause(Clause):
         Said(
             rule="3.1",
             promise="An allocation ends once.",
-            driven_alone="a second end of a call is no history: its line is rejected",
+            driven_alone="a line that ends a call twice is malformed, and rejected",
         ),
     )
     ENDS_FOR_A_REASON = (
@@ -167,7 +167,7 @@ class PoolClause(Clause):
     )
     NO_MORE_THAN_TOTAL = (
         "BufferPool.LendsNoMoreThanTheTotal",
-        Said(rule="3.9", promise="No more is lent than there is."),
+        Said(rule="3.9", promise="The pool does not lend more memory than it has."),
     )
     LENDS_ONCE = (
         "BufferPool.LendsABufferOnce",
@@ -189,7 +189,7 @@ class PoolClause(Clause):
         "BufferPool.TakesBackWhatItLent",
         Said(
             rule="3.7",
-            promise="What is lent is taken back, whole.",
+            promise="A buffer that is lent can be given back, with its whole size.",
             recorded_alone="driven, a return that is refused breaks KeepsToItsDomain",
         ),
     )
@@ -197,7 +197,7 @@ class PoolClause(Clause):
         "BufferPool.TakesBackOnlyWhatIsLent",
         Said(
             rule="3.7",
-            promise="What is not lent is not taken back.",
+            promise="A buffer that is not lent cannot be given back.",
             recorded_alone="driven, a wrong return that is accepted breaks KeepsToItsDomain",
         ),
     )
@@ -206,8 +206,8 @@ class PoolClause(Clause):
         Said(
             rule="3.9",
             promise=(
-                "Nobody waits, or is told that memory is exhausted, while there is enough for the "
-                "first."
+                "While there is enough memory for the first waiting thread, no thread waits or is "
+                "told that memory is exhausted."
             ),
         ),
     )
@@ -219,7 +219,7 @@ class PoolClause(Clause):
         "BufferPool.CloseReleasesEveryone",
         Said(
             rule="3.8",
-            promise="Nobody waits for memory of a pool that is closed, and nobody gets any.",
+            promise="No thread waits for memory of a closed pool, and none gets any.",
         ),
     )
     INTERRUPTION_ENDS_THE_WAIT = (
@@ -227,12 +227,12 @@ class PoolClause(Clause):
         Said(
             rule="3.4",
             promise="A call that is interrupted does not wait on.",
-            driven_alone="how soon a thread takes note of an interruption, no recording bounds",
+            driven_alone="no recording shows how soon a thread takes note of an interruption",
         ),
     )
     MEMORY_IS_CONSERVED = (
         "BufferPool.MemoryIsConserved",
-        Said(rule="3.9", promise="What is available and what is lent add up to the total."),
+        Said(rule="3.9", promise="Available memory and lent memory add up to the total."),
     )
     WAITERS_ARE_LIVE = (
         "BufferPool.WaitersAreLiveThreads",
@@ -245,7 +245,7 @@ class PoolClause(Clause):
             promise=(
                 "A buffer of the poolable size is kept, and broken up only if its bytes are needed."
             ),
-            driven_alone="no recorded call tells how much memory is no buffer",
+            driven_alone="no recorded call tells how much memory is in no buffer",
         ),
     )
     COUNTS_WAITS = (
@@ -263,7 +263,9 @@ class PoolClause(Clause):
         "BufferPool.KeepsToItsDomain",
         Said(
             rule="3.1, 3.7",
-            promise="What can be lent is not refused as too much, and what cannot is refused.",
+            promise=(
+                "A size of at most the total is not refused as too large; a larger size is refused."
+            ),
         ),
     )
 

@@ -1,6 +1,6 @@
-"""The cases of the purgatory: from Kafka's own tests, from the rules, and random ones.
+"""The suite of `wheelproof conform`: named cases, random cases, and their judge.
 
-The sources are standard 7 and 2.
+The named cases, in `cases.toml`, are from Kafka's own tests (standard 7) and from the rules (2).
 """
 
 from collections.abc import Sequence

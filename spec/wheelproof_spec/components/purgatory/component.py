@@ -1,8 +1,12 @@
 """The purgatory: its calls, its answers, and its clauses.
 
 A condition is a name. In a driven case the predicate of an operation is that one of its conditions
-has been set. In a history the predicates are the caller's own; a caller may record with `satisfy`
-that it makes one true. Making a predicate true triggers nothing.
+has been set, by `set_condition`. In a history the predicates are the caller's own; a caller may
+record with `satisfy` that it makes one true. So each wire has a call of its own for this. Making a
+predicate true triggers nothing.
+
+A clause is what a judge tests, and a verdict names it. `rule` names the rules of docs/standard that
+it comes from; docs/clauses/README.md shows who judges it, and how often that was tested.
 """
 
 from dataclasses import dataclass, replace
@@ -39,6 +43,8 @@ OperationId = str
 Key = str
 Condition = str
 
+# A driven case is judged by the profile. A recording is judged by the claims in its configuration,
+# and by the profile only where no claim says anything: what is refused (2.11, 6.1).
 KAFKA = "kafka"
 """Kafka's contract: cancel_for_key cancels only time-outs and may return operations that are done;
 more than purge_interval done operations may stay in the lists (docs/findings.md)."""
@@ -48,7 +54,10 @@ WHEELPROOF = "wheelproof"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgatoryConfig(Config):
-    """The settings of a purgatory, and the claims about it."""
+    """The settings of a purgatory; from `lateness_ms` on, what is claimed about it.
+
+    Claims are judged in recordings alone. Each says what holds if it is not made.
+    """
 
     component: ClassVar[str] = "purgatory"
 
@@ -269,8 +278,8 @@ class PurgatoryClause(Clause):
         Said(
             rule="2.1",
             promise=(
-                "An operation is completed once, and on_complete has run when it is said to be "
-                "done."
+                "An operation is completed once, and its on_complete has run when a caller is told "
+                "that it is done."
             ),
         ),
     )
@@ -279,7 +288,8 @@ class PurgatoryClause(Clause):
         Said(
             rule="2.1",
             promise=(
-                "What is completed was handed in, and could end, was forced or was out of time."
+                "A completed operation was handed in; and its predicate held, it was forced, or "
+                "its time was out."
             ),
         ),
     )
@@ -287,7 +297,10 @@ class PurgatoryClause(Clause):
         "Purgatory.TriggerCompletes",
         Said(
             rule="2.4 - 2.6",
-            promise="Who can end and is triggered is completed without waiting for the time-out.",
+            promise=(
+                "An operation whose predicate holds when it is triggered is completed without "
+                "waiting for its time-out."
+            ),
         ),
     )
     TRIES_IN_WATCH_ORDER = (
@@ -304,8 +317,8 @@ class PurgatoryClause(Clause):
         Said(
             rule="2.7",
             promise=(
-                "If that is claimed, try_complete and on_complete of one operation exclude each "
-                "other."
+                "If the configuration claims so, try_complete and on_complete of one operation "
+                "exclude each other."
             ),
             recorded_alone="a driven case has one thread",
         ),
@@ -319,7 +332,7 @@ class PurgatoryClause(Clause):
     )
     COUNTS_COMPLETED = (
         "Purgatory.CountsWhatItCompleted",
-        Said(rule="2.6", promise="Who completes operations is told how many."),
+        Said(rule="2.6", promise="A trigger returns how many operations it completed."),
     )
     EXPIRES_IN_TIME = (
         "Purgatory.ExpiresInTime",
@@ -333,10 +346,11 @@ class PurgatoryClause(Clause):
         Said(
             rule="2.2",
             promise=(
-                "Whoever expires is completed first, and by that alone; on_expiration runs once."
+                "An operation that expires is completed by its time-out alone, and then "
+                "on_expiration runs once."
             ),
             recorded_alone=(
-                "a driver tells of completions and expiries in two lists: what came first is not "
+                "a driver tells of completions and expiries in two lists, so their order is not "
                 "known"
             ),
         ),
@@ -346,8 +360,8 @@ class PurgatoryClause(Clause):
         Said(
             rule="2.9",
             promise=(
-                "cancel_for_key returns the operations that wait for its key; given up, they stay "
-                "so."
+                "cancel_for_key returns the operations that wait for its key, and they are never "
+                "completed."
             ),
         ),
     )
@@ -360,8 +374,8 @@ class PurgatoryClause(Clause):
         Said(
             rule="2.10",
             promise=(
-                "watched counts who waits, under each key, and beside them only what is not "
-                "dropped yet."
+                "watched counts the waiting operations, once under each key; it may also count "
+                "done ones that are not dropped yet."
             ),
         ),
     )
@@ -374,8 +388,9 @@ class PurgatoryClause(Clause):
         Said(
             rule="2.11, 6.1, 6.7",
             promise=(
-                "What has no key, a negative time-out, or comes after a shutdown, is refused and "
-                "never expires; nothing else is refused as closed."
+                "An operation without a key, with a negative time-out, or handed in after a "
+                "shutdown is refused; after a shutdown none expires; no other call is refused as "
+                "closed."
             ),
             recorded_alone="a driven case stays in the domain, and shuts nothing down",
             profiles=(WHEELPROOF,),

@@ -276,6 +276,7 @@ class _Lists:
         self._most = 0
         """The most of them that may be left."""
         self._surely: set[OperationId] = set()
+        """Those that are in a list for certain: no purge can have run since they ended."""
 
     def keys(self) -> set[Key]:
         """Return the keys whose lists may have done operations."""

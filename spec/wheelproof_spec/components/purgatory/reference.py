@@ -1,4 +1,7 @@
-"""The reference's purgatory behind the interface of `port`, and what may take its place."""
+"""The reference's purgatory behind the interface of `base.port`, as `wheelproof conform` drives it.
+
+A known bug takes the place of the reference's class, discipline or predicate: `PurgatoryVariant`.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Drawings of a purgatory's case: the watch lists by key, and the time-outs."""
+"""Pictures of a driven case for the HTML page: the watch lists by key, and the time-outs."""
 
 from collections.abc import Hashable
 

@@ -317,7 +317,7 @@ class ReplicationClause(Clause):
         Said(
             rule="5.1 - 5.3",
             promise=(
-                "Whoever can be answered is answered by the call that makes it so, or when its "
+                "A request is answered by the call that makes its answer possible, or when its "
                 "time is over."
             ),
         ),
@@ -326,7 +326,7 @@ class ReplicationClause(Clause):
         "Replication.NotAnsweredBefore",
         Said(
             rule="5.1, 5.2",
-            promise="Nobody is answered before there is a reason, or the time is over.",
+            promise="No request is answered before its condition holds or its time is over.",
         ),
     )
     ANSWER_IS_RIGHT = (
@@ -341,15 +341,18 @@ class ReplicationClause(Clause):
     )
     DELAYED_ARE_THE_WAITING = (
         "Replication.DelayedAreTheWaiting",
-        Said(rule="2.10", promise="Those in the timers are those who wait."),
+        Said(rule="2.10", promise="The timers have the requests that wait, and no others."),
     )
     NOTHING_IS_KEPT = (
         "Replication.NothingIsKept",
-        Said(rule="2.10", promise="After a purge the lists have those who wait, and nobody else."),
+        Said(
+            rule="2.10",
+            promise=("After a purge the lists have the requests that wait, and no others."),
+        ),
     )
     KEEPS_TO_ITS_DOMAIN = (
         "Replication.KeepsToItsDomain",
-        Said(rule="5.4", promise="What lies outside the domain is refused, and nothing else."),
+        Said(rule="5.4", promise="A call outside the domain is refused, and no other call is."),
     )
 
 

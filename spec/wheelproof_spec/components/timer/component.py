@@ -166,7 +166,8 @@ class TimerClause(Clause):
     RUNS_IN_ORDER = (
         "Timer.RunsInOrderOfDueTime",
         Said(
-            rule="1.9", promise="What is due earlier runs first; within a tick the order is open."
+            rule="1.9",
+            promise=("A task that is due earlier runs first; within a tick the order is open."),
         ),
     )
     NOTHING_LEFT_BEHIND = (
@@ -174,7 +175,8 @@ class TimerClause(Clause):
         Said(
             rule="1.18",
             promise=(
-                "What was added and due before an advance began has been submitted when it returns."
+                "When an advance returns, each task has been submitted that was added, and due, "
+                "before it began."
             ),
         ),
     )
@@ -187,8 +189,8 @@ class TimerClause(Clause):
         Said(
             rule="1.11, 1.14",
             promise=(
-                "The size counts the tasks that wait, and what a cancel in flight has left in a "
-                "bucket."
+                "The size counts the waiting tasks, and those that a cancel in flight has left in "
+                "a bucket."
             ),
         ),
     )
@@ -214,7 +216,7 @@ class TimerClause(Clause):
         "Timer.RefusesOnlyAfterClose",
         Said(
             rule="1.16",
-            promise="Nothing is refused as closed before close is called.",
+            promise="No call is refused as closed before close is called.",
             recorded_alone="a driven case does not close its timer",
         ),
     )
@@ -223,8 +225,8 @@ class TimerClause(Clause):
         Said(
             rule="1.16",
             promise=(
-                "After close has returned an add and an advance are refused, and what waits does "
-                "not run."
+                "After close has returned, adds and advances are refused, and waiting tasks do not "
+                "run."
             ),
             recorded_alone="a driven case does not close its timer",
         ),

@@ -1,4 +1,6 @@
-"""Compares the answers of calls with their completions (standard 2.1, 2.4, 2.6).
+"""Compares what calls answer, whether or how many they completed, with the completions themselves.
+
+Standard 2.1, 2.4, 2.6.
 
 on_complete runs inside the call that completes the operation. If its process is inside a call that
 may complete it, it was that call; otherwise it was any call under way, or a time-out.

@@ -17,6 +17,8 @@ from wheelproof_spec.components.purgatory.history.operation import Operation
 
 @dataclass(slots=True)
 class _Trigger:
+    """A trigger under way."""
+
     began: int
     key: str
     number: int

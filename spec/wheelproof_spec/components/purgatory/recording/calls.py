@@ -1,4 +1,8 @@
-"""Recorded calls on the reference's purgatory, and its recorded operations."""
+"""Calls of the reference's purgatory that write what they do, for the load and for the machine.
+
+The predicate of a `RecordedOperation` is a flag, which `satisfy` sets and records. So the judge
+knows when it was true.
+"""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,9 @@
-"""Records the public calls of the reference's purgatory, and the callbacks of its operations."""
+"""Records the purgatories of any program: patches their public methods, and operations' callbacks.
+
+`calls.py`, beside this, records calls that the load or the machine makes itself, and patches
+nothing. This is for programs that know nothing of a recorder: docs/recording.md, "The reference,
+and whatever is built on `wheelproof.sync`".
+"""
 
 from collections.abc import Callable, Generator, Hashable, Iterable
 from contextlib import contextmanager
