@@ -332,8 +332,8 @@ BUGS: tuple[AccumulatorBug, ...] = (
         broken="the other records of the batch have their outcomes; an interrupt is raised again",
         source="docs/findings-producer.md",
         finders=(Finder.EXPLORE,),
-        unseen="it takes a callback that raises, and those that are driven or recorded never do",
-        alone="it takes a callback that raises, and those that are drawn never do",
+        unseen="only a callback that raises shows it; in driven and recorded calls none does",
+        alone="only a callback that raises shows it; in random calls none does",
     ),
     AccumulatorBug(
         id="retried-in-flight",
@@ -360,7 +360,7 @@ BUGS: tuple[AccumulatorBug, ...] = (
             "an append that overlaps the close may have been accepted before it, and nobody asks "
             "in between what is queued"
         ),
-        alone="it takes a close between two steps of an append, which drawn calls do not make",
+        alone="only a close between two steps of an append shows it; random calls do not overlap",
     ),
     AccumulatorBug(
         id="no-sleep",

@@ -228,7 +228,7 @@ BUGS: tuple[BufferPoolBug, ...] = (
         finders=(Finder.SEQUENTIAL,),
         seen=(Sight.DRIVEN,),
         alone=(
-            "it is arithmetic on sizes of 2 GiB, which only drawn calls reach: no order of "
+            "it is arithmetic on sizes of 2 GiB, which only random calls reach: no order of "
             "threads matters"
         ),
     ),

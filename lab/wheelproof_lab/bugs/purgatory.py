@@ -292,7 +292,7 @@ BUGS: tuple[PurgatoryBug, ...] = (
         source="docs/findings.md",
         finders=(Finder.EXPLORE,),
         seen=(Sight.RECORDED,),
-        alone="it takes an operation that raises, and those that are drawn or recorded never do",
+        alone="only an operation that raises shows it; in random and recorded calls none does",
     ),
     PurgatoryBug(
         id="left-at-error",
@@ -303,7 +303,7 @@ BUGS: tuple[PurgatoryBug, ...] = (
         source="docs/findings.md",
         finders=(Finder.EXPLORE,),
         seen=(Sight.RECORDED,),
-        alone="it takes an operation that raises, and those that are drawn or recorded never do",
+        alone="only an operation that raises shows it; in random and recorded calls none does",
     ),
     PurgatoryBug(
         id="left-at-refusal",
@@ -313,8 +313,8 @@ BUGS: tuple[PurgatoryBug, ...] = (
         broken="a call that ends in an error leaves nothing behind",
         source="standard 6.4",
         finders=(Finder.EXPLORE,),
-        unseen="it takes a timer that raises, and those that are driven or recorded never do",
-        alone="it takes a timer that raises, and those of drawn calls never do",
+        unseen="only a timer that raises shows it; in driven and recorded calls none does",
+        alone="only a timer that raises shows it; in random calls none does",
     ),
     PurgatoryBug(
         id="reaper-ends-at-error/purgatory",
@@ -324,8 +324,8 @@ BUGS: tuple[PurgatoryBug, ...] = (
         broken="an operation that is watched afterwards expires",
         source="standard 6.3",
         finders=(Finder.EXPLORE,),
-        unseen="it takes an advance that raises, and those that are driven or recorded never do",
-        alone="it takes an advance that raises, and those that are drawn never do",
+        unseen="only an advance that raises shows it; in driven and recorded calls none does",
+        alone="only an advance that raises shows it; in random calls none does",
     ),
     PurgatoryBug(
         id="cancels-timeout-only",

@@ -200,8 +200,8 @@ BUGS: tuple[ReplicationBug, ...] = (
         broken="no deadlock",
         source="standard 6.4",
         finders=(Finder.EXPLORE,),
-        unseen="it takes a callback that changes a role, and those driven or recorded never do",
-        alone="it takes a callback that changes a role, and those that are drawn never do",
+        unseen="only a callback that changes a role shows it; driven and recorded ones never do",
+        alone="only a callback that changes a role shows it; in random calls none does",
     ),
     ReplicationBug(
         id="unlocked-stop",
@@ -212,7 +212,7 @@ BUGS: tuple[ReplicationBug, ...] = (
         source="standard 5.4",
         finders=(Finder.EXPLORE,),
         unseen="a load stops no replica, and changes the role of one partition at a time",
-        alone="it takes a replica that is stopped during a call, and a load stops none",
+        alone="only a replica that is stopped during a call shows it; a load stops none",
     ),
     ReplicationBug(
         id="two-step-shrink",
@@ -223,7 +223,7 @@ BUGS: tuple[ReplicationBug, ...] = (
         source="standard 5.5",
         finders=(Finder.EXPLORE,),
         unseen="during a shrink a judge takes every follower for one that may be dropped",
-        alone="it takes a shrink under way as the leader changes, and drawn calls have one thread",
+        alone="only a shrink while the leader changes shows it; random calls have one thread",
     ),
     ReplicationBug(
         id="unchecked-after-error",
@@ -233,7 +233,7 @@ BUGS: tuple[ReplicationBug, ...] = (
         broken="a fetch with enough bytes is answered",
         source="standard 5.3",
         finders=(Finder.EXPLORE,),
-        unseen="it takes a callback that raises, and those that are driven or recorded never do",
-        alone="it takes a callback that raises, and those that are drawn never do",
+        unseen="only a callback that raises shows it; in driven and recorded calls none does",
+        alone="only a callback that raises shows it; in random calls none does",
     ),
 )

@@ -434,8 +434,8 @@ BUGS: tuple[TimerBug, ...] = (
         broken="a task that was not submitted expires at the next advance",
         source="standard 6.2",
         finders=(Finder.EXPLORE,),
-        unseen="it takes an executor that refuses, and that of a driver or a load takes every task",
-        alone="it takes an executor that refuses, and that of drawn calls takes every task",
+        unseen="only an executor that refuses shows it; those of drivers and loads take every task",
+        alone="only an executor that refuses shows it; with random calls it takes every task",
     ),
     TimerBug(
         id="reaper-ends-at-error",
@@ -445,8 +445,8 @@ BUGS: tuple[TimerBug, ...] = (
         broken="a task that is accepted afterwards expires",
         source="standard 6.3",
         finders=(Finder.EXPLORE,),
-        unseen="it takes an advance that raises, and those that are driven or recorded never do",
-        alone="it takes an advance that raises, and those that are drawn never do",
+        unseen="only an advance that raises shows it; in driven and recorded calls none does",
+        alone="only an advance that raises shows it; in random calls none does",
     ),
     TimerBug(
         id="cancelled-error-ends-executor",
@@ -456,8 +456,8 @@ BUGS: tuple[TimerBug, ...] = (
         broken="an executor that takes a task runs it",
         source="standard 6.2",
         finders=(Finder.EXPLORE,),
-        unseen="it takes a task that raises, and those that are driven or recorded never do",
-        alone="it takes a task that raises, and those that are drawn never do",
+        unseen="only a task that raises shows it; in driven and recorded calls none does",
+        alone="only a task that raises shows it; in random calls none does",
     ),
     TimerBug(
         id="failed-start-counts",
@@ -467,8 +467,8 @@ BUGS: tuple[TimerBug, ...] = (
         broken="an executor that takes a task runs it",
         source="standard 6.2",
         finders=(Finder.EXPLORE,),
-        unseen="it takes a thread that does not start, which no driver brings about",
-        alone="it takes a thread that does not start, and those of drawn calls always do",
+        unseen="only a thread that does not start shows it, and no driver can cause that",
+        alone="only a thread that does not start shows it; with random calls each one starts",
     ),
     TimerBug(
         id="close-wakes-one",
@@ -478,7 +478,7 @@ BUGS: tuple[TimerBug, ...] = (
         broken="every advance ends once the timer is closed",
         source="standard 1.16",
         finders=(Finder.EXPLORE,),
-        unseen="it takes two threads that wait in an advance, and a driver or a load has one",
-        alone="it takes two threads that wait in an advance, and a load has one",
+        unseen="only two threads that wait in an advance show it; a driver or a load has one",
+        alone="only two threads that wait in an advance show it; a load has one",
     ),
 )

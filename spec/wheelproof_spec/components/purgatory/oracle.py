@@ -162,7 +162,7 @@ class PurgatoryOracle:
             return PurgatoryClause.TRIES_IN_WATCH_ORDER.broken(
                 f"completed in the order {_names(triggered)}",
                 f"in the order {_names(order)}",
-                f"the call completed {_names(order)}; they were handed in as {_names(triggered)}",
+                f"the call completed {_names(order)}, but they were watched as {_names(triggered)}",
             )
         purgatory = self._purgatory
         for name in triggered:
@@ -247,7 +247,8 @@ class PurgatoryOracle:
 
     def _judge_gauges(self, seen: PurgatoryObservation) -> Violation | None:
         """Judge the gauges: the timer's exactly, the lists' up to what may be left (2.10)."""
-        pending = self._purgatory.pending.values()
+        waiting = self._purgatory.pending
+        pending = waiting.values()
         delayed = sum(one.due_ms is not None for one in pending)
         watches = sum(len(one.keys) for one in pending)
         leftovers = self._lists.most_watches()
@@ -260,7 +261,7 @@ class PurgatoryOracle:
         ):
             if shown is not None and self._tests(clause) and not least <= shown <= most:
                 expected = str(least) if least == most else f"{least} to {most}"
-                why = f"{what} is {shown}, but must be {expected}: {len(pending)} operations wait"
+                why = f"{what} is {shown}, but must be {expected}; waiting: {_names(waiting)}"
                 return clause.broken(f"{what}: {expected}", f"{what}: {shown}", why)
         return None
 
