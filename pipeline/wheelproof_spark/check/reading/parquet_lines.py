@@ -36,7 +36,7 @@ def _require_column(schema: pa.Schema) -> None:
     kinds = {column.name: _values_of(column.type) for column in schema}
     if len(kinds) != 1 or kinds.get(COLUMN) not in _TYPES:
         shown = ", ".join(f"{name} {kind}" for name, kind in kinds.items()) or "none"
-        raise ValueError(f"its columns are not one column {COLUMN!r} of binary, but {shown}")
+        raise ValueError(f"it must have one column, {COLUMN!r} of binary; it has {shown}")
 
 
 def _values_of(kind: pa.DataType) -> str:

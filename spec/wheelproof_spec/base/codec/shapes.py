@@ -138,7 +138,7 @@ def shape_of(
 def names_on(cls: type[object], wire: Wire) -> tuple[str, ...]:
     """Return the names of the fields of a dataclass that are on a wire."""
     if not is_dataclass(cls):
-        raise TypeError(f"{cls.__name__} is no dataclass, so nobody can write it")
+        raise TypeError(f"{cls.__name__} is not a dataclass, so it has no form on the wire")
     hints: Mapping[str, object] = get_type_hints(cls, include_extras=True)
     only = {name: _first(hint, Only) for name, hint in hints.items()}
     return tuple(

@@ -150,7 +150,7 @@ def ends_quietly(end: HistoryEnd | None) -> bool:
     return end is not None and end.quiet
 
 
-NOT_QUIET = "the history does not end quietly: what never happened was not judged"
+NOT_QUIET = "the history does not end quietly: events that are missing at its end were not judged"
 """The note on a history that does not end quietly, of a judge that looks at its end."""
 
 

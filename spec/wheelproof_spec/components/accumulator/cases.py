@@ -1,4 +1,4 @@
-"""The cases of the record accumulator: named ones, and drawn ones."""
+"""The suite of `wheelproof conform`: named cases, random cases, and their judge."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -23,7 +23,7 @@ from wheelproof_spec.components.accumulator.component import (
     AccumulatorLimit,
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import CLOSE_TO_NOTHING, BatchLedger
-from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
+from wheelproof_spec.components.accumulator.oracle.records import upper_bound
 from wheelproof_spec.drive.case_table import read_cases
 
 

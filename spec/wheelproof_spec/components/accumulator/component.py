@@ -396,7 +396,7 @@ class AccumulatorCapability(Capability):
 
     INTERRUPTION = "interruption", "a thread that waits can be interrupted"
     CLOSE = "close", "the component can be closed"
-    FLUSH = "flush", "all that is incomplete can be waited for"
+    FLUSH = "flush", "a caller can wait for all incomplete records"
     FAULTS = "faults", "a call fails where its `fault` asks for it"
     EXACT_TIME = "exact_time", "what is due at a millisecond has happened when the clock shows it"
     MEMORY = "memory", "records take the memory of a pool, and wait for it"

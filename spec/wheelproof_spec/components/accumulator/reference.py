@@ -1,4 +1,4 @@
-"""The reference's RecordAccumulator behind the interface of `base.port`."""
+"""The reference's RecordAccumulator as `wheelproof conform` drives it: a `base.port.Port`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

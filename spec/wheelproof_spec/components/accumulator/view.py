@@ -1,4 +1,4 @@
-"""The picture of an accumulator's case: the deques, the batches in flight, and the pool."""
+"""Pictures of an accumulator's driven case: the deques, the batches in flight, and the pool."""
 
 from wheelproof.producer import ProducerBatch, RecordAccumulator
 from wheelproof.producer.buffer_pool import BufferPoolUsage

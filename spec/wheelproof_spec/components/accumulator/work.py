@@ -17,7 +17,7 @@ from wheelproof_spec.components.accumulator.calls import (
     Ready,
 )
 from wheelproof_spec.components.accumulator.component import AccumulatorConfig
-from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
+from wheelproof_spec.components.accumulator.oracle.records import upper_bound
 from wheelproof_spec.drive.work import (
     AdvanceBy,
     Alphabet,

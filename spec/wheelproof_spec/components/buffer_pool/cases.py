@@ -1,4 +1,7 @@
-"""The cases of the buffer pool: from Kafka's own tests (standard 7), and random ones."""
+"""The suite of `wheelproof conform`: named cases, random cases, and their judge.
+
+The named cases, in `cases.toml`, are from Kafka's own tests (standard 7) and from the rules (3).
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

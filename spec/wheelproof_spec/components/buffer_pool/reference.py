@@ -1,4 +1,4 @@
-"""The reference's BufferPool behind the interface `Port`."""
+"""The reference's BufferPool as `wheelproof conform` drives it: a `base.port.Port`."""
 
 import random
 from collections.abc import Callable

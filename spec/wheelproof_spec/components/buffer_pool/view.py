@@ -1,4 +1,4 @@
-"""Pictures of a pool's case: the ledger of its memory, the waiting calls, the lent buffers."""
+"""Pictures of a pool's driven case: the ledger of its memory, waiting calls, lent buffers."""
 
 from collections.abc import Sequence
 

@@ -2,15 +2,18 @@
 
 `LedgerPurgatory` is the one place that says what the calls of a purgatory mean. Each effect is a
 method; where an outcome may be wrong, a guard names the clause that it breaks. DelayedOperation.tla
-has the same effects: Submit, MakeTrue, Complete, Expire, Cancel, Answer, Notify. It has two uses:
+has the same effects: Submit, MakeTrue, Complete, Expire, Cancel, Answer, Notify. It has three uses:
 
-- `oracle` judges driven cases. It makes all effects of a call before the next call. Then nobody is
-  owed an end any more.
+- `oracle` judges driven cases. It makes all effects of a call before the next call. Then no
+  operation is owed any more.
 - `history.search` looks for a linearization of calls that overlap: there the effects of the calls
   take turns.
+- The laboratory compares its states, and the effects between them, with those that TLC finds in
+  DelayedOperation.tla (`python -m wheelproof_lab graph`).
 
-A call that may complete operations begins and ends. When it begins, it owes an end to those that it
-finds and that can end. Whoever is handed in is found for certain once it is watched.
+A call that may complete operations begins and ends. When it begins, it finds operations. Those
+whose predicate holds are *owed*: they have to end before all calls have ended. An operation that is
+handed in is found for certain once it is watched.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
@@ -164,7 +167,7 @@ class LedgerPurgatory:
         self._now_ms = max(self._now_ms, to_ms)
 
     def begin(self, number: int, call: CompletingCall) -> None:
-        """Let a call begin: it owes an end to whom it finds, if that can end (2.4 - 2.6)."""
+        """Let a call begin; it owes the operations that it finds and that can end (2.4 - 2.6)."""
         self._calls[number] = _Call(call)
         match call:
             case TryCompleteElseWatch(operation=name):

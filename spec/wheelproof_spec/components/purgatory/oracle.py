@@ -149,7 +149,7 @@ class PurgatoryOracle:
     def _observe(
         self, seen: PurgatoryObservation, call: CompletingCall | None = None
     ) -> Violation | None:
-        """Compare the callbacks with whom the call owes an end; other completions are expiries."""
+        """Compare the callbacks with the owed operations; other completions are expiries."""
         completed, expired, triggered = seen.on_complete, seen.on_expiration, self._purgatory.owed
         self._tests(PurgatoryClause.COMPLETES_AT_MOST_ONCE, len(completed))
         self._tests(PurgatoryClause.COMPLETES_FOR_A_REASON, len(completed))

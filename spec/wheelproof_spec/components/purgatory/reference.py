@@ -1,4 +1,4 @@
-"""The reference's purgatory behind the interface of `base.port`, as `wheelproof conform` drives it.
+"""The reference's purgatory as `wheelproof conform` drives it: a `base.port.Port`.
 
 A known bug takes the place of the reference's class, discipline or predicate: `PurgatoryVariant`.
 """

@@ -1,4 +1,4 @@
-"""Pictures of a driven case for the HTML page: the watch lists by key, and the time-outs."""
+"""Pictures of a purgatory's driven case: the watch lists by key, and the time-outs."""
 
 from collections.abc import Hashable
 

@@ -1,4 +1,4 @@
-"""The cases of the replica manager: named sequences of calls on a broker, and random ones."""
+"""The suite of `wheelproof conform`: named cases, random cases, and their judge."""
 
 from functools import partial
 

@@ -49,7 +49,7 @@ ALL_ACKS = -1
 
 _Partition = Annotated[Name, About("the partition")]
 _Epoch = Annotated[Count, About("the epoch of the leader")]
-_Request = Annotated[Name, About("the name of the request, which no other one has")]
+_Request = Annotated[Name, About("the name of the request; no two requests have the same")]
 
 
 class ErrorCode(StrEnum):

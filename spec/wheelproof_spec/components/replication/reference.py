@@ -1,4 +1,4 @@
-"""The reference's ReplicaManager behind the interface of `port`, with the types of the wire."""
+"""The reference's ReplicaManager as `wheelproof conform` drives it: a `base.port.Port`."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar

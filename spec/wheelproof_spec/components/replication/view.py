@@ -1,4 +1,4 @@
-"""Drawings of a broker's case: logs, high watermarks, waiting and answered requests."""
+"""Pictures of a broker's driven case: logs, high watermarks, waiting and answered requests."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The cases of the timer: from Kafka's own tests, from known defects of timers, and random ones.
+"""The suite of `wheelproof conform`: named cases, random cases, and their judge.
 
 The sources of the named cases are standard 7 and known defects of such timers: an overflow task
 that runs early, a bucket at the cursor that is a full turn late, a clock that stands still.

@@ -1,4 +1,4 @@
-"""The reference's SystemTimer behind the interface `Port`, and what may take its place."""
+"""The reference's SystemTimer as `wheelproof conform` drives it: a `base.port.Port`."""
 
 from dataclasses import dataclass
 

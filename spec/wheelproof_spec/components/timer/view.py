@@ -1,4 +1,4 @@
-"""Pictures of a timer's case: its wheels, a clock hand on each, the tasks in their buckets.
+"""Pictures of a timer's driven case: its wheels, a hand on each, the tasks in their buckets.
 
 A task is drawn in the bucket where a hierarchical wheel with up-to-date clocks holds it, so the
 pictures mean the same for every implementation.

@@ -57,7 +57,7 @@ from wheelproof_spec.components.accumulator.component import (
     AccumulatorObservation,
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
-from wheelproof_spec.components.accumulator.oracle.sizes import (
+from wheelproof_spec.components.accumulator.oracle.records import (
     EMPTY_BATCH,
     record_size,
     upper_bound,

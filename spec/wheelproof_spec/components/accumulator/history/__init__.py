@@ -1,4 +1,18 @@
-"""The judge of an accumulator's recorded history."""
+"""The judge of an accumulator's recorded history.
+
+`judge` passes each event to the file whose question it is:
+
+- `appends`: did each append end for a reason?
+- `callbacks`: are records called back once, in time, with the right outcome and in order?
+- `checks`: which answers of `ready` are possible?
+- `flushes`: did each flush wait for its records, and end?
+- `holdings`: how much memory do records hold, and which records are incomplete?
+- `queues`: did each drain take the heads of the queues? `retries`: what of batches sent again?
+- `turns`: did each partition of a node get its turn?
+
+`record` has what they know about one record and one batch. `search` looks for a linearization of a
+small history.
+"""
 
 from wheelproof_spec.base.component import any_definition
 from wheelproof_spec.base.contract import KAFKA

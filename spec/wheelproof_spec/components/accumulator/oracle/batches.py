@@ -15,7 +15,7 @@ from wheelproof_spec.components.accumulator.component import (
     AccumulatorCapability,
     AccumulatorConfig,
 )
-from wheelproof_spec.components.accumulator.oracle.sizes import (
+from wheelproof_spec.components.accumulator.oracle.records import (
     EMPTY_BATCH,
     record_size,
     upper_bound,

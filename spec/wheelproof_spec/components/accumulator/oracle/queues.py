@@ -12,7 +12,7 @@ from wheelproof_spec.components.accumulator.calls import (
 )
 from wheelproof_spec.components.accumulator.oracle.batches import Batch, Rules
 from wheelproof_spec.components.accumulator.oracle.readiness import Outlook
-from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
+from wheelproof_spec.components.accumulator.oracle.records import upper_bound
 
 
 class Queues:

@@ -1,4 +1,4 @@
-"""A record accumulator of the reference whose calls are recorded."""
+"""Calls of the reference's accumulator that write what they do, for the load and the machine."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable

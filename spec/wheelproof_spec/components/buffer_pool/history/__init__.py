@@ -1,4 +1,13 @@
-"""The judge of a pool's recorded history."""
+"""The judge of a pool's recorded history.
+
+`judge` passes each event to the file whose question it is:
+
+- `loans`: which buffers are lent, is each given back once, and do the sums fit the total?
+- `queue`: which calls wait, and did a call overtake one that had waited longer?
+
+`search` looks for a linearization of a small history, by the model. `stretches` does so for small
+stretches of a long one.
+"""
 
 from wheelproof_spec.base.component import any_definition
 from wheelproof_spec.base.contract import KAFKA

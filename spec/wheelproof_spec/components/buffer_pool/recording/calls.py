@@ -1,4 +1,4 @@
-"""The calls of a buffer pool, each recorded as it is made."""
+"""Calls of the reference's buffer pool that write what they do, for the load and the machine."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""Recording of the public calls of the reference's buffer pool."""
+"""Records the buffer pools of any program: patches their public methods."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,4 +1,18 @@
-"""The judge of a purgatory's recorded history."""
+"""The judge of a purgatory's recorded history.
+
+`judge` passes each event to the file whose question it is:
+
+- `answers`: does a call answer whether, or how many operations, it completed?
+- `callbacks`: do the callbacks of one operation exclude each other, where that is claimed?
+- `endings`: had each completion a reason, and did each operation expire in time?
+- `gauges`: which answers of `watched`, `num_delayed` and `num_keys` are possible?
+- `refusals`: was only refused what has to be, as after a shutdown?
+- `tries`: in which order does a trigger try the operations of its key, and how often?
+- `triggers`: was each operation completed that was triggered, and what does a cancel return?
+
+`operation` has what they know about one operation. `search` looks for a linearization of a small
+history, by the model.
+"""
 
 from wheelproof_spec.base.component import any_definition
 from wheelproof_spec.base.contract import KAFKA

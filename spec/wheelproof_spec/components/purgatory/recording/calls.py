@@ -1,4 +1,4 @@
-"""Calls of the reference's purgatory that write what they do, for the load and for the machine.
+"""Calls of the reference's purgatory that write what they do, for the load and the machine.
 
 The predicate of a `RecordedOperation` is a flag, which `satisfy` sets and records. So the judge
 knows when it was true.

@@ -1,4 +1,16 @@
-"""The judge of a broker's recorded history."""
+"""The judge of a broker's recorded history.
+
+`judge` passes each event to the file whose question it is:
+
+- `produces` and `fetches`: is the answer to a request right?
+- `waiting`: was each request answered that could be?
+- `gauges`: how many requests wait, and under how many keys?
+- `readings`: does an answer fit the log that it has read?
+
+What they know: `broker` has its partitions, requests and records; `partition` the log and leader of
+one partition, `places` where its batches stand, `reign` one time as its leader; `requests` each
+request. `search` looks for a linearization of a small history, by the model.
+"""
 
 from wheelproof_spec.base.component import any_definition
 from wheelproof_spec.base.contract import KAFKA as TIMER_KAFKA

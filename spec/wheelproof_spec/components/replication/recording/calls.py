@@ -1,4 +1,4 @@
-"""The calls of a broker's clients, followers and controller, each recorded when it is made."""
+"""Calls of the reference's broker that write what they do, for the load and the machine."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,18 @@
-"""The judge of a timer's recorded history."""
+"""The judge of a timer's recorded history.
+
+`judge` passes each event to the file whose question it is:
+
+- `tasks`, with `task` and `states`: may this task run, or a cancel answer so? `task` knows a task
+  whose calls do not overlap, `states` the possible states of one whose calls do.
+- `advancing`: did each advance submit the tasks that were due?
+- `closing`: what does a close change?
+- `lateness`: how late may a task run by a real clock?
+- `order`: do tasks run in the order of their due times?
+- `size`: which answers of `size` are possible?
+
+`violations` has their messages. `search` looks for a linearization of a small history, by the
+model.
+"""
 
 from wheelproof_spec.base.component import any_definition
 from wheelproof_spec.base.contract import contract_of

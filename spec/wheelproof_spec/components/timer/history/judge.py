@@ -157,7 +157,7 @@ class TimerHistoryJudge:
         if self._order.is_open:
             found.append("the order of runs was not judged")
         if not ends_quietly(end):
-            found.append("the history does not end quietly: what never ran was not judged")
+            found.append("the history does not end quietly: tasks that never ran were not judged")
         return tuple(found)
 
     # Adding

@@ -1,4 +1,4 @@
-"""Recording of the public calls of the reference's timer."""
+"""Records the timers of any program: patches their public methods, and the runs of tasks."""
 
 from collections.abc import Callable
 from functools import wraps
