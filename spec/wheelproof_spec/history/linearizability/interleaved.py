@@ -1,8 +1,8 @@
 """A sequential specification that changes in place, as a model: its effects are interleaved.
 
 A component has one text of what its operations mean: an object with a method for each effect, whose
-guard names the clause that a wrong outcome breaks. Who makes one call after the other, as a driven
-case does, keeps one such object. The search for a linearization needs many states that never
+guard names the clause that a wrong outcome breaks. A driven case, which makes one call after the
+other, keeps one such object. The search for a linearization needs many states that never
 change: so each of its steps copies the object, and makes one effect on the copy.
 """
 

@@ -75,7 +75,7 @@ class Flushes:
         )
 
     def judge(self, call: int, index: int, *, yes: bool) -> Violation | None:
-        """Judge the answer, of event `index`, to whether a flush is in progress."""
+        """Judge the answer of `flush_in_progress`, which is event `index`."""
         seen = self._count.seen(call)
         self._tests(AccumulatorClause.FLUSH_ENDS)
         if not yes and self.goes_on_since(call):

@@ -1,4 +1,4 @@
-"""Judges what has to be refused, and what must not be (standard 1.16, 2.11, 6.1, 6.7).
+"""Judges which calls are refused: those that have to be, and no others (standard 2.11, 6.1, 6.7).
 
 Only a refusal as closed says why: any other may come from what callers bring.
 """

@@ -67,7 +67,7 @@ class PurgatoryRecorder:
     def __init__(
         self, writer: HistoryWriter, timers: TimerRecorder, claims: PurgatoryConfig
     ) -> None:
-        """Begin; `claims` are the claims of the histories, besides the purgatories' settings."""
+        """Begin; each history has the claims of `claims` and the settings of its purgatory."""
         self._writer = writer
         self._timers = timers
         self._claims = claims

@@ -81,7 +81,7 @@ class _Draw:
         return steps
 
     def _comes(self, dice: Random, caller: int, place: int, some: tuple[str, ...]) -> Make:
-        """Return what another one does; a follower acknowledges by its second fetch."""
+        """Return the steps of any other caller; a follower acknowledges by its second fetch."""
         if place < 2 * len(FOLLOWERS):
             follower = FOLLOWERS[place % len(FOLLOWERS)]
             call = Replicate(follower=follower, partition=dice.choice(some))

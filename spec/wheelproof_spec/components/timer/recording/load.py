@@ -60,7 +60,7 @@ class _Draw:
         return dice.choice(kinds)(dice)
 
     def _rush(self, dice: Random) -> list[Step]:
-        """Herds for a few ticks in a row; when their buckets are taken, adds for these very ones.
+        """Add many tasks for a few ticks in a row; when their buckets are taken, add to them again.
 
         An add that was late for its bucket then meets one for the next turn of the same bucket.
         """
