@@ -98,6 +98,7 @@ def test_the_wheel_has_good_metadata_types_and_data(built: Path) -> None:
     tops = {name.partition("/")[0] for name in contents}
     assert {top for top in tops if not top.endswith(".dist-info")} == set(_PRODUCTS)
     assert "wheelproof_spec/_data/vectors/timer-corners.jsonl" in contents
+    assert "wheelproof_spec/_data/step.html" in contents
     assert "wheelproof_spec/app/pages/templates/check.html.jinja" in contents
 
 

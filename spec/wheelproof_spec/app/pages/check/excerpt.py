@@ -3,10 +3,11 @@
 import json
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import cast
 
 from wheelproof_spec.app.pages.check.explaining import Explaining, with_explaining
 from wheelproof_spec.app.pages.check.moment import Moment
@@ -125,13 +126,17 @@ def _json(value: object) -> str:
 def _names(value: object) -> frozenset[str]:
     """Return the strings among the fields, and in their lists."""
     text = _json(value)
-    fields = parse_object(text.encode()).values() if text.startswith("{") else ()
-    return frozenset(
-        one
-        for field in fields
-        for one in (field if isinstance(field, list) else [field])
-        if isinstance(one, str)
-    )
+    return frozenset(_strings(parse_object(text.encode()))) if text.startswith("{") else frozenset()
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _strings([*cast("Mapping[str, object]", value).values()])
+    elif isinstance(value, list):
+        for one in cast("list[object]", value):
+            yield from _strings(one)
 
 
 def _first_value(value: object) -> str:
