@@ -206,4 +206,29 @@ def test_the_step_page_plays_undoes_and_has_an_address_for_each_state(tmp_path: 
     assert "names no case" in problem
 
 
+_SEARCHED = """
+await whole("input[data-filter]");
+const field = page().querySelector("input[data-filter]");
+const ask = (words) => {
+  field.value = words;
+  field.dispatchEvent(new frame.contentWindow.Event("input"));
+  const seen = [...page().querySelectorAll("h2, .check td:first-child")];
+  return seen.filter((one) => one.checkVisibility()).map((one) => one.textContent);
+};
+return [ask(""), ask("DROPPED_1 kafka-1234"), ask("nowhere to be found")];
+"""
+
+
+@pytest.mark.slow
+def test_the_report_has_failures_first_and_is_searched(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text(_report(), encoding="utf-8")
+    everything, found, nothing = move(tmp_path / "report.html", _SEARCHED, tmp_path / "profile")
+    name = "MCEntryMigration_entry_monitor_dropped"
+    sections = ["Section that did not run", "Section that passes", "What checks what"]
+    assert everything == ["Section that fails", f"{name}_1", f"{name}_0", *sections]
+    ones = ["Section that fails", f"{name}_1", "Section that passes", f"{name}_1"]
+    assert found == [*ones, "What checks what"]
+    assert nothing == ["What checks what"]
+
+
 _LOCK = "timer/system_timer.py, in add:\nwith self._lock.read:"
