@@ -155,7 +155,7 @@ def test_the_wheel_works_in_an_empty_environment(built: Path, tmp_path: Path) ->
             check=False,
         )
         assert refused.returncode == 2, refused.stderr
-        assert "clone the project" in refused.stderr or "pip install" in refused.stderr
+        assert "make setup" in refused.stderr or "pip install" in refused.stderr
 
     rule, installed, manifest = _run([python, "-I", "-c", _USE_THE_ORACLE], tmp_path).splitlines()
     assert rule == "Timer.RunsAtMostOncePerAdd"
