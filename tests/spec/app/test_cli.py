@@ -179,7 +179,7 @@ def test_doctor_names_what_is_missing_and_the_remedy(
     assert main(["doctor"]) == ExitCode.INCONCLUSIVE
     printed = capsys.readouterr().out
     assert (
-        "missing  Java 17 or newer: no java on the PATH or in JAVA_HOME; without it: no pipeline"
+        "missing  Java 17 or newer: no java on the PATH or in JAVA_HOME; needed by pipeline"
         in printed
     )
     assert "install Java 17 or newer, or say where it is with JAVA_HOME" in printed
@@ -193,7 +193,7 @@ def test_doctor_takes_what_nobody_installed_for_optional(
     monkeypatch.setattr("importlib.metadata.version", _no_package)
     assert main(["doctor"]) == ExitCode.PASS
     printed = capsys.readouterr().out
-    assert "optional the extra fuzz: hypothesis -; without it: no fuzz, " in printed
+    assert "optional the extra fuzz: hypothesis -; needed by fuzz, " in printed
     assert printed.splitlines()[-1].startswith("nothing is missing; optional: the extra tlc, ")
 
 
