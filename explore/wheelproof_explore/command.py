@@ -338,6 +338,8 @@ def _programs(arguments: argparse.Namespace, surroundings: Surroundings) -> Sequ
         options = "--instrument, --accesses, --faults and --first-in-first-out"
         problem = f"{options} are for code of your own, not for {name!r}"
         raise OptionRejectedError(f"{problem}; name a function, as module:function")
+    if name.endswith(".py"):
+        raise OptionRejectedError(f"{name} is a file; name a function in it: {name}:your_function")
     return (surroundings.named(name),)
 
 

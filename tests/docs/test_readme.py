@@ -38,3 +38,17 @@ def test_targets_of_make_are_verbs() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in filter(None, (name for pair in targets for name in pair)):
         assert f" {target}" in makefile
+
+
+def test_its_picture_can_be_read_on_a_phone_and_in_the_dark() -> None:
+    (name,) = re.findall(r"!\[[^]]*\]\(([^)]+\.svg)\)", _README)
+    picture = (ROOT / name).read_text(encoding="utf-8")
+    width = re.search(r'viewBox="0 0 (\d+) ', picture)
+    letters = re.search(r"text { font: (\d+)px", picture)
+    assert width is not None
+    assert letters is not None
+    # A phone of 390 pixels leaves 358 for a picture: letters have to keep 10.
+    assert int(letters[1]) * min(358 / int(width[1]), 1) >= 10
+    lines = re.findall(r'x="(\d+)"[^>]*>([^<]*)</text>', picture)
+    wide = [text for x, text in lines if int(x) + 7.3 * len(text) > int(width[1])]
+    assert (wide, "prefers-color-scheme: dark" in picture) == ([], True)

@@ -22,6 +22,11 @@ _INDEX_ADDRESS = re.compile(r"https?://(?![\w.-]*\.example/)[^\s\"'<>]+/" + "sim
 # Its name behind `pip install`, alone or with extras; a path or a clone is no index.
 _FROM_AN_INDEX = re.compile(r"pip install (?:[^`|&;:.]*[\s'\"])?" + "wheel" + r"proof(?![\w/.-])")
 
+# OWNER and NAME stand for the reader's own repository.
+_ADDRESS_OF_OURS = re.compile(
+    r"https?://(?!github\.com/OWNER/NAME/)[^\s\"'<>)]*" + "wheel" + "proof"
+)
+
 
 def _lines_with(pattern: re.Pattern[str]) -> Iterator[str]:
     for path in project_files():
@@ -58,6 +63,11 @@ def test_nobody_is_told_to_install_from_an_index() -> None:
     assert list(_lines_with(_FROM_AN_INDEX)) == []
 
 
+def test_no_address_is_named_while_the_project_has_none() -> None:
+    """It has no public address: a link to one would lead nowhere."""
+    assert list(_lines_with(_ADDRESS_OF_OURS)) == []
+
+
 def test_the_patterns_find_what_they_are_after() -> None:
     published = "wheel" + "proof"
     assert _FROM_AN_INDEX.search(f"pip install '{published}[explore]'")
@@ -65,3 +75,5 @@ def test_the_patterns_find_what_they_are_after() -> None:
     assert not _FROM_AN_INDEX.search(f"pip install '.[explore]' in a clone, then {published}_x")
     assert _INDEX_ADDRESS.search("https://packages.company.test/" + "simple")
     assert not _INDEX_ADDRESS.search("https://registry.example/" + "simple")
+    assert _ADDRESS_OF_OURS.search("[site](https://docs.company.test/" + published)
+    assert not _ADDRESS_OF_OURS.search("https://github.com/OWNER/NAME/actions/" + published)

@@ -17,6 +17,7 @@ import pytest
 from packaging.metadata import Metadata
 from trove_classifiers import classifiers
 
+from hatch_build import described
 from support.checkout import ROOT
 from wheelproof_spec.base.needs import EXTRAS
 from wheelproof_spec.drive.usual import template
@@ -90,6 +91,11 @@ def test_the_wheel_has_good_metadata_types_and_data(built: Path) -> None:
     # This is what an index looks at before it takes a file.
     metadata = Metadata.from_email(text)
     assert metadata.description_content_type == "text/markdown"
+    # An index has no files beside README, and the project has no public address yet.
+    assert metadata.description is not None
+    assert metadata.description.startswith("# wheelproof")
+    assert re.findall(r"\]\((?!http|#)", metadata.description) == []
+    assert metadata.project_urls is None
     assert set(metadata.classifiers or ()) <= classifiers
     extras = {extra.name for extra in EXTRAS}
     assert set(metadata.provides_extra or ()) == extras
@@ -98,7 +104,17 @@ def test_the_wheel_has_good_metadata_types_and_data(built: Path) -> None:
     tops = {name.partition("/")[0] for name in contents}
     assert {top for top in tops if not top.endswith(".dist-info")} == set(_PRODUCTS)
     assert "wheelproof_spec/_data/vectors/timer-corners.jsonl" in contents
+    assert "wheelproof_spec/_data/step.html" in contents
     assert "wheelproof_spec/app/pages/templates/check.html.jinja" in contents
+
+
+def test_links_of_the_description_lead_into_the_repository_if_it_is_known() -> None:
+    text = "![seen](docs/a.svg) [read](docs/a.md#b) [out](https://kafka.example/x) [here](#more)"
+    outside = "[out](https://kafka.example/x) [here](#more)"
+    assert described(text, "") == f" read {outside}"
+    forge = "https://forge.example/us/it"
+    seen = f"![seen]({forge}/raw/main/docs/a.svg) [read]({forge}/blob/main/docs/a.md#b)"
+    assert described(text, forge) == f"{seen} {outside}"
 
 
 @pytest.mark.slow
@@ -154,7 +170,7 @@ def test_the_wheel_works_in_an_empty_environment(built: Path, tmp_path: Path) ->
             check=False,
         )
         assert refused.returncode == 2, refused.stderr
-        assert "clone the project" in refused.stderr or "pip install" in refused.stderr
+        assert "make setup" in refused.stderr or "pip install" in refused.stderr
 
     rule, installed, manifest = _run([python, "-I", "-c", _USE_THE_ORACLE], tmp_path).splitlines()
     assert rule == "Timer.RunsAtMostOncePerAdd"

@@ -34,6 +34,23 @@ addEventListener("message", (event) => {{
 }});
 </script>{frames}</body>"""
 
+_MOVED = """<!doctype html><body><pre></pre>
+<iframe src="{page}" width="{width}" height="900"></iframe>
+<script>
+const frame = document.querySelector("iframe"), page = () => frame.contentDocument;
+const part = (id) => page().getElementById(id), text = (id) => part(id).textContent;
+const until = (test) => new Promise((done) => {{
+  const timer = setInterval(() => {{ if (test()) {{ clearInterval(timer); done(); }} }}, 50);
+}});
+const whole = (selector) =>
+  until(() => page().readyState === "complete" && page().querySelector(selector));
+const press = (selector) => page().querySelector(selector).click();
+(async () => {{ {script} }})().catch((error) => String(error)).then((told) => {{
+  const seen = btoa(unescape(encodeURIComponent(JSON.stringify(told))));
+  document.querySelector("pre").textContent = `seen${{seen}}end`;
+}});
+</script></body>"""
+
 
 def browser() -> str:
     """Return the program of a browser; without one leave the test out.
@@ -90,6 +107,19 @@ def look_at(
     told = re.search("seen([^<]+)end<", dump_dom(everything.as_uri(), folder / "profile", *options))
     assert told is not None, "the browser has not told of every page"
     return [_looked(seen) for seen in json.loads(base64.b64decode(told[1]))]
+
+
+def move(page: Path, script: str, profile: Path, width: int = 1280) -> Any:
+    """Return what a script returns that moves a page by `press`, and reads it by `text`.
+
+    The browser's clock is its own: what waits for time or for another page does not really wait.
+    """
+    shown = page.with_name("moved.html")
+    shown.write_text(_MOVED.format(page=page.name, width=width, script=script), encoding="utf-8")
+    options = ("--allow-file-access-from-files", "--virtual-time-budget=200000")
+    told = re.search("seen([^<]+)end<", dump_dom(shown.as_uri(), profile, *options))
+    assert told is not None, "the script has not come to its end"
+    return json.loads(base64.b64decode(told[1]))
 
 
 def _looked(seen: Mapping[str, Any]) -> Looked:

@@ -1,4 +1,6 @@
-"""The picture of the README: a counterexample, a lane for each thread.
+"""The picture of the README: a counterexample from top to bottom, a block for each turn.
+
+It is so narrow that its text can be read on a phone.
 
 ``python -m wheelproof_lab pages picture`` renews it; a test compares it.
 """
@@ -15,12 +17,14 @@ PAGE = "docs/examples/counterexample.svg"
 PROGRAM = "bug/test-then-submit"
 
 _TITLE = "A cancel returns, and the task runs all the same"
-_LANE, _LINE, _LEFT, _TOP = 400, 18, 40, 84
+_WIDTH, _LANE, _LINE, _LEFT, _TOP = 420, 20, 18, 20, 64
+_LETTERS = 50
+"""The most letters of a line of text."""
 _SHOWN = 4
 """The number of steps shown at each end of a block that a thread runs without interruption."""
 _STYLE = """
 text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328 }
-.title { font: 600 16px system-ui, sans-serif } .soft { fill: #59636e } .switch { fill: #b35900 }
+.title { font: 600 14px system-ui, sans-serif } .soft { fill: #59636e } .switch { fill: #b35900 }
 .ground { fill: #ffffff } .lane { fill: #ddf4ff } .edge { stroke: #b35900; stroke-width: 2 }
 @media (prefers-color-scheme: dark) {
 text { fill: #f0f6fc } .soft { fill: #9198a1 } .switch { fill: #f0883e }
@@ -40,42 +44,48 @@ def render() -> str:
     numbered = enumerate(found.steps, start=1)
     for name, group in groupby(numbered, key=lambda numbered_step: numbered_step[1].thread):
         block = list(group)
-        x = _LEFT + _LANE * lane_of[name]
-        shown = [(f"{number:>2}  {step.text}", number in switched) for number, step in block]
+        shown = [f"{number:>2}  {step.text}" for number, step in block]
         if len(shown) > 2 * _SHOWN + 1:
-            between = f"    ... {len(shown) - 2 * _SHOWN} steps"
-            shown[_SHOWN:-_SHOWN] = [(between, False)]
-        height = _LINE * len(shown)
+            shown[_SHOWN:-_SHOWN] = [f"    ... {len(shown) - 2 * _SHOWN} steps"]
+        if block[0][0] in switched:
+            drawn.append(_line(_LEFT - 8, y - 14, _WIDTH - 12))
+            drawn.append(_text("switch", _LEFT, y, "the only switch of threads"))
+            y += _LINE + 4
+        x = _LEFT + _LANE * lane_of[name]
+        lines = [line for text in shown for line in _lines_of(text)]
+        height = _LINE * (len(lines) + 1)
         drawn.append(
-            element("rect", class_="lane", x=x - 8, y=y - 13, width=_LANE - 8, height=height, rx=4)
+            element("rect", class_="lane", x=x - 8, y=y - 13, width=_WIDTH - x, height=height, rx=4)
         )
-        for text, is_switch in shown:
-            if is_switch:
-                drawn.append(_line(_LEFT - 8, y - 14, _LEFT + _LANE * len(lane_of) - 16))
-                drawn.append(_text("switch", _LEFT, y, "the only switch of threads"))
-            drawn.append(_text("soft" if "..." in text else "", x, y, text))
+        for text in (f"thread {name}", *lines):
+            soft = text.startswith("thread") or "..." in text
+            drawn.append(_text("soft" if soft else "", x, y, text))
             y += _LINE
-    heads = [
-        _text("soft", _LEFT + _LANE * number, _TOP - 24, f"thread {name}")
-        for name, number in lane_of.items()
-    ]
-    width, height = _LEFT + _LANE * len(lane_of), y + 22
-    end = "the task ran 1 times and was cancelled 1 times: on Kafka 4.4.0 as well"
+        y += 6
+    end = "The task ran, and its cancel returned true:"
+    last = "on Kafka 4.4.0 as well."
+    height = y + _LINE + 12
     picture = element(
         "svg",
         element("title", _TITLE),
         element("style", Markup(_STYLE)),
-        element("rect", class_="ground", width=width, height=height, rx=6),
+        element("rect", class_="ground", width=_WIDTH, height=height, rx=6),
         _text("title", _LEFT - 8, 32, _TITLE),
-        *heads,
         *drawn,
-        _text("switch", _LEFT - 8, y + 6, end),
+        _text("switch", _LEFT - 8, y + 4, end),
+        _text("switch", _LEFT - 8, y + 4 + _LINE, last),
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {width} {height}",
-        width=width,
+        viewBox=f"0 0 {_WIDTH} {height}",
+        width=_WIDTH,
         role="img",
     )
     return f"{picture}\n"
+
+
+def _lines_of(step: str) -> tuple[str, ...]:
+    """Return a step in one line, or with its arguments in a second one."""
+    called, _, arguments = step.partition("(")
+    return (step,) if len(step) <= _LETTERS else (f"{called}(", " " * 8 + arguments)
 
 
 def _text(kind: str, x: int, y: int, content: str) -> Markup:

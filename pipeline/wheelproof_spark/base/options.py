@@ -84,8 +84,8 @@ def folder(text: str) -> Path:
     """Return the path of a folder; for argparse's `type`."""
     if _ADDRESS.match(text):
         raise argparse.ArgumentTypeError(
-            f"{text} is an address, which --input alone may be: tables need renames and a lock, "
-            "so they go to a folder on this machine, or mounted there"
+            f"{text} is an address, and only --input may be one: tables need renames and a lock; "
+            "name a folder of this machine, or one that is mounted on it"
         )
     path = Path(text)
     try:

@@ -77,6 +77,9 @@ def laboratory(what: str) -> Laboratory:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != _DOOR.partition(".")[0]:
             raise
-        remedy = "clone the project, type `make setup` in it, and use its .venv/bin/wheelproof"
+        remedy = (
+            "ask whoever gave you this package for the repository, since it has no public address "
+            "yet; type `make setup` in it, and use its .venv/bin/wheelproof"
+        )
         raise MissingToolError(f"{what} is in the laboratory of a clone, which", remedy) from None
     return cast(Laboratory, vars(door)["LABORATORY"])

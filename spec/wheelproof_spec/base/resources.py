@@ -38,6 +38,17 @@ def vectors_directory() -> Path:
     return _folder("the folder of vectors", _PACKAGE / "_data" / "vectors", _CHECKOUT / "vectors")
 
 
+def step_page() -> str:
+    """Return the page in which a wheel, a purgatory and a pool move step by step.
+
+    Raises MissingToolError when the installation lacks it.
+    """
+    for candidate in (_PACKAGE / "_data" / "step.html", _CHECKOUT / "docs" / "site" / "step.html"):
+        if candidate.is_file():
+            return candidate.read_text(encoding="utf-8")
+    raise MissingToolError("the page to step through", "reinstall wheelproof")
+
+
 def _folder(what: str, *candidates: Path) -> Path:
     for candidate in candidates:
         if candidate.is_dir():

@@ -87,7 +87,7 @@ def _is_list(value: object) -> TypeGuard[list[object]]:
 def _as_list(value: JsonObject, name: str) -> list[object]:
     field = value[name]
     if not _is_list(field):
-        raise MalformedError(f"has {name!r} that is no list")
+        raise MalformedError(f"has {name!r} that is not a list")
     return field
 
 

@@ -51,6 +51,7 @@ def test_a_bound_on_seconds_is_inconclusive(capsys: pytest.CaptureFixture[str]) 
     ("words", "said"),
     [
         (["no_such_file.py:f"], "there is no file no_such_file.py"),
+        (["mine.py"], "mine.py is a file; name a function in it: mine.py:your_function"),
         ([f"{_FILE}:nothing"], "'nothing' is no function"),
         ([f"{ROOT}/reference/wheelproof/clock.py:f"], "'f' is no function"),
         ([f"{_FILE}:two_locks", "--max-seconds", "0"], "--max-seconds has to be above 0"),

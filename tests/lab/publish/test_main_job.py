@@ -56,7 +56,7 @@ def test_main_job_page_shows_everything_and_needs_nothing() -> None:
     assert not re.search(r"src=|url\(|https?:", page)
     assert re.findall(r'href="(.*?)"', page) == ["details.html"]
     assert page.index("1 of 2 checks gave another result than expected") < page.index("Sides &lt;")
-    assert page.count('<details class="section" open>') == 2
+    assert page.count('<details class="section" open data-group>') == 2
 
 
 def _pipeline(folder: Path, program: str) -> tuple[Section, list[str]]:

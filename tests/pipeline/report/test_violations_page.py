@@ -1,10 +1,12 @@
 """The page shows violations first, by rule, each rule with a run; then what was not judged."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from pyspark.sql.types import StringType, StructField, StructType
 
+from support.browser import browser, look_at, move
 from wheelproof_spark.base.listing import NO_FILE
 from wheelproof_spark.check.gold import OF_RUNS
 from wheelproof_spark.report.page import render
@@ -37,6 +39,55 @@ def test_each_rule_has_a_heading_and_a_case(tmp_path: Path) -> None:
     assert f"{MOST_CASES + 9} more" in page
     assert page.count('<details id="case-') == MOST_CASES + 11
     assert page.index("<h3>Rare</h3>") < page.index("<h2>By implementation")
+
+
+_SUBJECT = {"implementation": "timer-of-somebody", "version": "12.3.4", "component": "timer"}
+_COUNTED = {**_SUBJECT, "format": "history", "count": 1_234_567}
+_TABLES: Mapping[str, list[Row]] = {
+    "summary": [
+        {**_COUNTED, "pass": 1_234_567, "fail": 2, "inconclusive": 0, "error": 0, "runs": 1_234_569}
+        | {"events": 9_876_543_210}
+    ],
+    "clauses": [{**_COUNTED, "rule": "Common", "profile": "kafka", "runs": 1}],
+    "tested": [{**_COUNTED, "clause": "Timer.NothingDueIsLeftBehind"}],
+    "coverage": [{**_COUNTED, "action": "add"}],
+    "steps": [],
+    "histograms": [{**_COUNTED, "what": "lateness", "ms": 2**40}],
+}
+_FILTERED = """
+await whole(".failing");
+const fields = page().querySelectorAll("input[data-filter]");
+const failing = [...page().querySelectorAll(".failing")];
+const shown = () => failing.filter((one) => one.checkVisibility()).length;
+const ask = (words) => {
+  fields[0].value = words;
+  fields[0].dispatchEvent(new frame.contentWindow.Event("input"));
+  return [shown(), page().querySelector("output").textContent];
+};
+const cut = [...page().querySelectorAll("td, i")].filter(
+  (one) => one.getBoundingClientRect().right > 390 || one.scrollWidth > one.clientWidth + 1);
+return [cut.length, shown(), ask("h012"), ask("RARE h000"), ask("nowhere"), ask("")];
+"""
+
+
+def test_failing_runs_are_filtered_and_nothing_is_cut_on_a_phone(tmp_path: Path) -> None:
+    browser()
+    manifest = Manifest(profile=None, max_states=1)
+    rows = [_row("Common", run) for run in range(20)] + [_row("Rare", 0)]
+    page = render(manifest, _TABLES, explained(tmp_path, manifest, rows), [])
+    for seen in look_at({"pipeline": page}, (390,), tmp_path, dark=True):
+        assert seen.problems == ()
+        assert seen.content <= 390
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    cut, shown, one, rare, nothing, everything = move(
+        tmp_path / "page.html", _FILTERED, tmp_path / "profile", width=390
+    )
+    # One run of each rule is shown; the others are folded until somebody looks for them.
+    assert (cut, shown) == (0, 2)
+    assert one == [1, "1 of 21"]
+    assert rare == [1, "1 of 21"]
+    assert nothing == [0, "0 of 21"]
+    assert everything == [2, ""]
 
 
 def test_where_nothing_fails_there_is_a_page_too(tmp_path: Path) -> None:

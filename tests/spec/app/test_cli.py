@@ -132,6 +132,31 @@ def test_cli_starts_without_engines_and_components(words: str) -> None:
     assert [name for name in modules if name.startswith((*heavy, "wheelproof_lab"))] == []
 
 
+@pytest.mark.parametrize("words", ["--version", "--help"])
+def test_cli_says_who_it_is_with_little_of_the_standard_library(words: str) -> None:
+    """Whoever presses the tabulator, or asks for the version, should not wait for imports."""
+    program = (
+        "import atexit, sys; from wheelproof_spec.app.cli import main\n"
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+        f"main([{words!r}])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    modules = set(done.stderr.split())
+    assert done.returncode == ExitCode.PASS
+    assert {"argparse", "wheelproof_spec.app.cli"} <= modules
+    slow = {"importlib.metadata", "importlib.resources", "email", "json", "logging", "subprocess"}
+    slow |= {"asyncio", "tempfile", "zipfile", "hypothesis", "jinja2", "pytest", "rich"}
+    assert modules & slow == set()
+
+
+def test_the_version_is_that_of_the_installed_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out.split()[1] == f"{version('wheelproof')},"
+
+
 def test_cli_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--version"])
@@ -154,7 +179,7 @@ def test_doctor_names_what_is_missing_and_the_remedy(
     assert main(["doctor"]) == ExitCode.INCONCLUSIVE
     printed = capsys.readouterr().out
     assert (
-        "missing  Java 17 or newer: no java on the PATH or in JAVA_HOME; without it: no pipeline"
+        "missing  Java 17 or newer: no java on the PATH or in JAVA_HOME; needed by pipeline"
         in printed
     )
     assert "install Java 17 or newer, or say where it is with JAVA_HOME" in printed
@@ -165,17 +190,17 @@ def test_doctor_takes_what_nobody_installed_for_optional(
 ) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setattr("wheelproof_spec.app.installed.version", _no_package)
+    monkeypatch.setattr("importlib.metadata.version", _no_package)
     assert main(["doctor"]) == ExitCode.PASS
     printed = capsys.readouterr().out
-    assert "optional the extra fuzz: hypothesis -; without it: no fuzz, " in printed
+    assert "optional the extra fuzz: hypothesis -; needed by fuzz, " in printed
     assert printed.splitlines()[-1].startswith("nothing is missing; optional: the extra tlc, ")
 
 
 def test_doctor_fails_an_extra_that_is_there_in_part(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wheelproof_spec.app.installed.version", _no_numpy)
+    monkeypatch.setattr("importlib.metadata.version", _no_numpy)
     assert main(["doctor"]) == ExitCode.INCONCLUSIVE
     printed = capsys.readouterr().out
     assert printed.splitlines()[-1].startswith("missing: the extra spark")

@@ -159,7 +159,7 @@ def _refused_or_read(line: bytes) -> None:
         (b'{"id":1.0,"ok":{}}', "has 'id' that is no integer"),
         (b'{"id":2,"ok":{}}', "carries the id 2 where 1 is due: it is out of order"),
         (b'{"id":1,"ok":null}', "has 'ok' that is no JSON object"),
-        (b'{"id":1,"ok":{"fired":null}}', "has 'fired' that is no list"),
+        (b'{"id":1,"ok":{"fired":null}}', "has 'fired' that is not a list"),
         (b'{"id":1,"ok":{"fired":[1]}}', r"has 'fired\[0\]' that is no string"),
         (b'{"id":1,"ok":{"fired":["\\ud800"]}}', "half a surrogate pair"),
         (b'{"id":1,"ok":{"cancelled":1}}', "neither true nor false"),

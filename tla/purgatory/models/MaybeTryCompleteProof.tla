@@ -79,7 +79,7 @@ Answering == \E t \in Threads : pc[t] = "OnComplete"
 \* If the operation is completed and nobody is about to run on_complete, it has run once, else never.
 AnsweredUnlessThatIsUnderWay == answers = IF Done /\ ~Answering THEN 1 ELSE 0
 
-\* A time-out that won has told of it once if its thread has ended, else not yet.
+\* A time-out that won has run on_expiration once if its thread has ended, else not yet.
 ExpiryIsToldLast ==
     \A t \in Timers : ender = t =>
         /\ pc[t] \in {"OnComplete", "Unlock", "OnExpiration", "Done"}

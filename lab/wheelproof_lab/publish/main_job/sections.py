@@ -26,6 +26,10 @@ class Section:
         """The number of its checks that pass."""
         return sum(result.verdict is Verdict.PASS for result in self.results)
 
+    def failures_first(self) -> list[CheckResult]:
+        """Return its checks, first those that do not pass."""
+        return sorted(self.results, key=lambda result: result.verdict is Verdict.PASS)
+
     @property
     def verdict(self) -> Verdict | None:
         """The verdict of the section, None if it did not run."""
@@ -62,6 +66,12 @@ class JobReport:
     def checks(self) -> int:
         """The number of checks."""
         return sum(len(section.results) for section in self.sections)
+
+    def failures_first(self) -> list[Section]:
+        """Return the sections: those that do not pass, those that did not run, the rest."""
+        return sorted(
+            self.sections, key=lambda one: (one.verdict is None) + 2 * (one.verdict is Verdict.PASS)
+        )
 
     def surprises(self) -> list[tuple[Section, CheckResult]]:
         """Return the checks that do not pass, with their sections."""

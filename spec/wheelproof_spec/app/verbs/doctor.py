@@ -33,7 +33,7 @@ class _Need:
         line = f"{self.state:<8} {self.name}: {self.found}"
         if self.state is _State.OK:
             return line
-        return f"{line}; without it: no {', '.join(self.serves)}\n         {self.remedy}"
+        return f"{line}; needed by {', '.join(self.serves)}\n         {self.remedy}"
 
     def check(self) -> CheckResult:
         missing = self.state is _State.MISSING

@@ -86,7 +86,7 @@ def _surroundings(*, quiet: bool) -> Surroundings:
 
 
 def _programs() -> Laboratory:
-    return laboratory("a program that has a name")
+    return laboratory("a program that is named without its file or module (file.py:function)")
 
 
 def _all_of(engine: str) -> Sequence[Program]:

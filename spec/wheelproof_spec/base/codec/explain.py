@@ -92,7 +92,7 @@ def _integer(kind: IntegerKind, value: object, path: str) -> int:
 
 def _list(kind: ListKind, value: object, path: str) -> tuple[object, ...]:
     if not isinstance(value, list):
-        raise MalformedError(f"has {path!r} that is no list")
+        raise MalformedError(f"has {path!r} that is not a list")
     items: list[object] = [*value]
     if len(items) > kind.greatest:
         raise MalformedError(f"has {path!r} of more than {kind.greatest} items")

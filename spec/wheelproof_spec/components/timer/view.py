@@ -83,6 +83,7 @@ class TimerView:
     def __init__(self, profile: str) -> None:
         self._contract = contract_of(profile)
         self._ran: Ran = ()
+        self._fired: tuple[str, ...] | None = None
         self._start(TimerConfig())
 
     def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
@@ -91,35 +92,38 @@ class TimerView:
         if isinstance(call, Reset):
             self._start(call.config)
             return {}
+        told = None if "error" in answer else _WIRE.parse_answer(answer, call)
         # A task that is due when it is added may run at once, or in the next advance.
-        at_once = "error" not in answer and bool(_WIRE.parse_answer(answer, call).fired)
+        at_once = told is not None and bool(told.fired)
         self._ran, seen = perform(self._timer, call, at_once=at_once)
+        self._fired = None if told is None else told.fired
         return _WIRE.answer(call, seen)
 
     def picture(self) -> Markup:
-        """Return a picture of the wheels, the tasks that have just run and the waiting tasks."""
+        """Return a picture of the wheels, and the tasks on a line of time."""
         timer = self._timer
-        waiting = sorted(timer.due_times().items(), key=lambda item: item[1])
-        ran = [chip(one.task, "done", f"due at {one.due_ms:,} ms") for one in self._ran]
-        rows = [
-            shelf("clock", [chip(f"{timer.now_ms:,} ms")]),
-            shelf("runs in this step", ran),
-            shelf(
-                "waits",
-                [
-                    chip(f"{task} at {due:,} ms", "", f"{task} is due at {due:,} ms")
-                    for task, due in waiting
-                ],
-            ),
-        ]
         drawn = levels(self._config, timer.now_ms, timer.due_times())
         wheels = [wheel(level) for level in drawn]
-        return element("div", *wheels, class_="wheels") + Markup("").join(rows)
+        moments = sorted(self._moments(), key=lambda one: one[:2])
+        line = shelf("time line", [mark for _, _, mark in moments])
+        return element("div", *wheels, class_="wheels") + line
+
+    def _moments(self) -> Iterator[tuple[int, int, Markup]]:
+        """Yield when, in which order within a millisecond, and what the line of time shows."""
+        now_ms = self._timer.now_ms
+        yield now_ms, 1, chip(f"now {now_ms:,} ms", "now")
+        for task, due_ms in self._timer.due_times().items():
+            yield due_ms, 2, chip(f"{task} waits until {due_ms:,} ms")
+        for one in self._ran:
+            missed = self._fired is not None and one.task not in self._fired
+            words, kind = ("did not run", "missed") if missed else ("runs", "done")
+            yield one.due_ms, 0, chip(f"{one.task} {words}, due at {one.due_ms:,} ms", kind)
 
     def _start(self, config: TimerConfig) -> None:
         self._config = config
         self._timer = timer_of(config, self._contract)
         self._ran = ()
+        self._fired = None
 
 
 def wheel(level: Level) -> Markup:

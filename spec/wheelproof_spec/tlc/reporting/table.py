@@ -81,14 +81,17 @@ def list_lines(models: Sequence[Model]) -> list[str]:
 
 
 def _table(outcomes: Sequence[ModelOutcome]) -> Table:
-    """Return the table; its depth is that of the state graph, or of the counterexample."""
+    """Return the table, what did not pass first.
+
+    The depth is that of the state graph, or of the counterexample.
+    """
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("model", "kind", "expected"):
         table.add_column(name, overflow="fold")
     table.add_column("verdict", no_wrap=True)
     for name in ("distinct", "depth", "seconds"):
         table.add_column(name, justify="right", no_wrap=True)
-    for outcome in outcomes:
+    for outcome in sorted(outcomes, key=lambda one: one.verdict is Verdict.PASS):
         length = outcome.trace_length
         table.add_row(
             escape(outcome.model.name),

@@ -7,8 +7,9 @@ import pytest
 
 from support.pages import whole_page
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.app.pages.check.excerpt import LINES_BEFORE, Moment
+from wheelproof_spec.app.pages.check.excerpt import LINES_BEFORE
 from wheelproof_spec.app.pages.check.lanes import lanes_of
+from wheelproof_spec.app.pages.check.moment import Moment
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 
@@ -51,6 +52,25 @@ def test_a_violation_is_shown_among_what_the_threads_did(tmp_path: Path) -> None
     assert page.classes.count("bad") == 2
 
 
+def test_the_events_that_explain_a_failure_are_marked(tmp_path: Path) -> None:
+    history, path = tmp_path / "h.jsonl", tmp_path / "page.html"
+    _history(history, size=30, adds=30)
+    cancel: dict[str, object] = {"process": "c9", "f": "cancel"}
+    with history.open("a", encoding="utf-8") as file:
+        for index, told in ((62, True), (64, True)):
+            file.write(_line(index=index, type="invoke", value={"task": "t2"}, **cancel))
+            file.write(_line(index=index + 1, type="ok", value={"cancelled": told}, **cancel))
+    assert main(["check", str(history), "--html", str(path)]) == ExitCode.FAIL
+    page = whole_page(path.read_text(encoding="utf-8"))
+    assert "cancel('t2') returned true, but no task 't2' was waiting" in page.text
+    # The add of the task is far before the window, the first cancel inside it.
+    assert 'line 6: add {"task": "t2", "delay_ms": 50}' in page.text
+    assert 'line 64: cancel {"task": "t2"}' in page.text
+    assert "66 c9 ◆ explains: cancel" in page.text
+    assert "67 c9 ✗ fails: cancel" in page.text
+    assert 'explains: add {"task": "t3"' not in page.text
+
+
 def test_runs_that_pass_and_lines_that_are_rejected_are_listed(tmp_path: Path) -> None:
     history, path = tmp_path / "h.jsonl", tmp_path / "page.html"
     _history(history, size=30)
@@ -76,7 +96,16 @@ def test_standard_input_has_no_timeline(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def _moment(line: int, lane: str, part: str, name: str = "get") -> Moment:
-    return Moment(line=line, lane=lane, part=part, name=name, content="", label=name)
+    return Moment(
+        line=line,
+        index=line,
+        lane=lane,
+        part=part,
+        name=name,
+        content="",
+        label=name,
+        names=frozenset(),
+    )
 
 
 def test_calls_are_bars_from_their_beginning_to_their_end() -> None:

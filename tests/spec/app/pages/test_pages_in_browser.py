@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from support.browser import browser, dump_dom, look_at
+from support.browser import browser, dump_dom, look_at, move
 from support.checkout import ROOT
 from support.node import PAGE
 from wheelproof_lab.detect.matrix import html_page
 from wheelproof_lab.detect.mutation.cells import read_outcomes
 from wheelproof_lab.publish.main_job.sections import JobReport, Section, render_page
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 _WIDTHS = (390, 1280)
 
@@ -125,10 +125,110 @@ def test_the_page_to_step_through_is_moved_by_hand(tmp_path: Path) -> None:
     start, step, call, end, refused, problem = json.loads(unescape(told[1]))
     assert start[0] == "a new one, with nothing in it"
     assert step[1:3] == ["SystemTimer!LockRead", _LOCK]
+    assert start[4].startswith("Step 0 of")
     assert (call[0], call[4]) == ("adders share the read side of the lock", "Step 9 of 81")
     assert (end[0], end[3]) == ("advance_clock returns", "fired [c]")
     assert refused[3] == "error UnknownOperation: no operation nobody was handed in"
     assert problem.startswith("this is no file that the page can read")
+
+
+_OPENED = """
+await whole("a[href*='case=']");
+// The second case: a right timer runs the first one's task in its add already.
+page().querySelectorAll("a[href*='case=']")[1].click();
+await until(() => part("words")?.textContent);
+const seen = [text("title"), text("where"), text("way")];
+press("[data-to=last]");
+seen.push(text("where"), text("answer"), text("other"), part("other").className);
+part("way").firstElementChild.click();
+await until(() => page().readyState === "complete" && !part("words"));
+return [...seen, page().querySelector("h1").textContent];
+"""
+
+
+@pytest.mark.slow
+def test_a_failing_case_opens_in_the_step_page_by_one_click(tmp_path: Path) -> None:
+    source = (ROOT / "adapters/python-heapq/driver.py").read_text(encoding="utf-8")
+    wrong = source.replace("self.heap[0][0] <= self.now_ms", "self.heap[0][0] < self.now_ms")
+    assert wrong != source
+    (tmp_path / "wrong.py").write_text(wrong, encoding="utf-8")
+    driver = shlex.join([sys.executable, str(tmp_path / "wrong.py")])
+    words = ["conform", "--driver", driver, "--cases", "1", "--quiet"]
+    assert main([*words, "--html", str(tmp_path / "report.html")]) == ExitCode.FAIL
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "did not happen: fired" in report
+    assert "did not run, due at" in report
+    told = move(tmp_path / "report.html", _OPENED, tmp_path / "profile")
+    title, begin, way, end, answer, said, marks, back = told
+    assert "returned without running it" in title
+    assert begin.startswith("Step 0 of")
+    assert end == f"Step {begin.split()[-1]} of {begin.split()[-1]}"
+    assert answer.startswith("fired [")
+    assert said == "The implementation answered: ok"
+    assert "wrong" in marks
+    assert (way, back.split()[:2]) == ("Back to the report", ["timer", "of"])
+
+
+_PLAYED = """
+await whole("#words");
+const seen = [text("where")], place = () => frame.contentWindow.location.hash;
+press("[data-to=last]");
+press("[data-to=play]");
+seen.push(page().querySelector("[data-to=play]").textContent, text("where"));
+await until(() => page().querySelector("[data-to=play]").textContent === "Play");
+seen.push(text("where"));
+press("input[value=buffer_pool]");
+press("[data-to=later]");
+page().querySelector("form").requestSubmit();
+const asked = [text("call"), text("words"), place()];
+part("undo").click();
+await until(() => text("title").startsWith("an example"));
+seen.push(text("call"), place());
+frame.src = frame.src.replace(/#.*/, "") + asked[2];
+await until(() => text("words") === asked[1]);
+seen.push(text("call") === asked[0], place() === asked[2]);
+frame.src = frame.src.replace(/#.*/, "") + "#case=cut";
+await until(() => text("error"));
+return [...seen, text("error")];
+"""
+
+
+@pytest.mark.slow
+def test_the_step_page_plays_undoes_and_has_an_address_for_each_state(tmp_path: Path) -> None:
+    (tmp_path / "step.html").write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    told = move(tmp_path / "step.html", _PLAYED, tmp_path / "profile")
+    begin, play, again, played, undone, address, *restored, problem = told
+    assert (begin, play, again) == ("Step 0 of 81", "Pause", "Step 0 of 81")
+    assert played == "Step 81 of 81"
+    assert undone.startswith("1: allocate")
+    assert address.endswith("&case=buffer_pool")
+    assert restored == [True, True]
+    assert "names no case" in problem
+
+
+_SEARCHED = """
+await whole("input[data-filter]");
+const field = page().querySelector("input[data-filter]");
+const ask = (words) => {
+  field.value = words;
+  field.dispatchEvent(new frame.contentWindow.Event("input"));
+  const seen = [...page().querySelectorAll("h2, .check td:first-child")];
+  return seen.filter((one) => one.checkVisibility()).map((one) => one.textContent);
+};
+return [ask(""), ask("DROPPED_1 kafka-1234"), ask("nowhere to be found")];
+"""
+
+
+@pytest.mark.slow
+def test_the_report_has_failures_first_and_is_searched(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text(_report(), encoding="utf-8")
+    everything, found, nothing = move(tmp_path / "report.html", _SEARCHED, tmp_path / "profile")
+    name = "MCEntryMigration_entry_monitor_dropped"
+    sections = ["Section that did not run", "Section that passes", "What checks what"]
+    assert everything == ["Section that fails", f"{name}_1", f"{name}_0", *sections]
+    ones = ["Section that fails", f"{name}_1", "Section that passes", f"{name}_1"]
+    assert found == [*ones, "What checks what"]
+    assert nothing == ["What checks what"]
 
 
 _LOCK = "timer/system_timer.py, in add:\nwith self._lock.read:"

@@ -251,7 +251,7 @@ _SPOILT: list[tuple[Sequence[AccumulatorCall], Spoil, AccumulatorClause]] = [
 _MALFORMED: list[tuple[AccumulatorCall, JsonObject, str]] = [
     (Close(), {"refused": {"a": "gone"}}, "'gone' that is not"),
     (Close(), {"called_back": ["a"]}, "no JSON object"),
-    (Close(), {"called_back": {}}, "no list"),
+    (Close(), {"called_back": {}}, "not a list"),
     (Close(), {"called_back": [{"record": "a", "offset": 0}]}, "lacks the field .*error"),
     (Close(), {"appended": [{"batch_is_full": True}]}, "lacks the field .*record"),
     (Close(), {"appended": [_APPENDED | {"outcome": "closed"}]}, "unknown field .*outcome"),

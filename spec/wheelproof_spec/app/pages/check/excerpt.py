@@ -3,11 +3,14 @@
 import json
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import cast
 
+from wheelproof_spec.app.pages.check.explaining import Explaining, with_explaining
+from wheelproof_spec.app.pages.check.moment import Moment
 from wheelproof_spec.app.recorded import parse_line
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Wire
 from wheelproof_spec.base.codec.writer import plain
@@ -22,32 +25,32 @@ LINES_AFTER = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """A line of a run: an event of the thread or process `lane`.
+class Excerpt:
+    """Lines of a run, and which of them explain its failure."""
 
-    `part` is `begins` or `ends` for the two lines of a call, and `step` for any other line.
+    moments: tuple[Moment, ...] = ()
+    explaining: frozenset[int] = frozenset()
+
+
+def read_excerpt(path: Path, verdict: RunVerdict) -> Excerpt:
+    """Return the lines around the one that fails, and earlier ones that explain it.
+
+    Returns no lines if the place of the failure is not known.
     """
-
-    line: int
-    lane: str
-    part: str
-    name: str
-    content: str
-    label: str
-
-
-def read_excerpt(path: Path, verdict: RunVerdict) -> tuple[Moment, ...]:
-    """Return the lines of the run around the one that fails; none if its place is not known."""
     place = verdict.place
     if place is None:
-        return ()
+        return Excerpt()
     before: deque[Moment] = deque(maxlen=LINES_BEFORE)
+    explaining = Explaining(verdict.violation)
     own = _moments(path, verdict)
     for moment in own:
         before.append(moment)
+        explaining.look_at(moment)
         if moment.line >= place.line:
             break
-    return _with_short_names((*before, *islice(own, LINES_AFTER)))
+    window = (*before, *islice(own, LINES_AFTER))
+    moments, lines = with_explaining(explaining.before(place.line), window)
+    return Excerpt(moments=_with_short_names(moments), explaining=lines)
 
 
 def _with_short_names(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
@@ -79,20 +82,24 @@ def _of_history(number: int, event: HistoryOp[object]) -> Moment:
         content = _json(value)
         return Moment(
             line=number,
+            index=event.index,
             lane=event.process,
             part="begins",
             name=event.f,
             content=content,
             label=f"{event.f} {_first_value(value)}".rstrip(),
+            names=_names(value),
         )
     outcome = event.type if event.error is ABSENT else f"{event.type} {event.error}"
     return Moment(
         line=number,
+        index=event.index,
         lane=event.process,
         part="ends",
         name=event.f,
         content=f"{outcome} {_json(value)}",
         label=event.f,
+        names=_names(value),
     )
 
 
@@ -102,16 +109,34 @@ def _of_trace(number: int, event: TraceEvent[object, object]) -> Moment:
     seen = "" if event.obs is ABSENT else f" observed {_json(plain(event.obs, Wire.RECORDED))}"
     return Moment(
         line=number,
+        index=-1 if event.seq is ABSENT else event.seq,
         lane=event.thread,
         part="step",
         name=event.action,
         content=f"{asked}{seen}",
         label=f"{event.action} {_first_value(arguments)}".rstrip(),
+        names=_names(arguments),
     )
 
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+def _names(value: object) -> frozenset[str]:
+    """Return the strings among the fields, and in their lists."""
+    text = _json(value)
+    return frozenset(_strings(parse_object(text.encode()))) if text.startswith("{") else frozenset()
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _strings([*cast("Mapping[str, object]", value).values()])
+    elif isinstance(value, list):
+        for one in cast("list[object]", value):
+            yield from _strings(one)
 
 
 def _first_value(value: object) -> str:

@@ -1,9 +1,9 @@
 """An excerpt of a run as a drawing: a lane for each thread, a bar for each call or step."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from wheelproof_spec.app.pages.check.excerpt import Moment
+from wheelproof_spec.app.pages.check.moment import Moment
 
 COLUMN = 60
 """The width of a line of the run in the drawing, in pixels."""
@@ -15,7 +15,8 @@ _LABEL = 7
 class Bar:
     """A call from its beginning to its end, or a step: columns and the lane count from 0.
 
-    `is_open` says that the excerpt does not show both ends; `is_bad` marks the event that fails.
+    `is_open` says that the excerpt does not show both ends; `is_bad` marks the event that fails,
+    `explains` one that explains it.
     """
 
     number: int
@@ -26,6 +27,7 @@ class Bar:
     title: str
     is_open: bool
     is_bad: bool
+    explains: bool
 
     @property
     def width(self) -> int:
@@ -34,9 +36,10 @@ class Bar:
 
     @property
     def shown(self) -> str:
-        """The part of the label that fits into the bar."""
+        """The part of the label that fits into the bar, behind the mark of the event."""
         fits = self.width // _LABEL
-        return self.label if len(self.label) <= fits else f"{self.label[: fits - 1]}…"
+        label = f"{'✗ ' if self.is_bad else '◆ ' if self.explains else ''}{self.label}"
+        return label if len(label) <= fits else f"{label[: fits - 1]}…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +71,11 @@ class _Call:
     label: str
     is_open: bool
     is_bad: bool = False
+    explains: bool = False
 
 
-def lanes_of(moments: Sequence[Moment], bad_line: int) -> Lanes:
-    """Return the drawing of `moments`; the event of `bad_line` is marked."""
+def lanes_of(moments: Sequence[Moment], bad_line: int, explaining: Container[int] = ()) -> Lanes:
+    """Return the drawing of `moments`; the events of `bad_line` and `explaining` are marked."""
     calls: list[_Call] = []
     under_way: dict[str, list[int]] = {}
     bar_of: list[int] = []
@@ -88,6 +92,7 @@ def lanes_of(moments: Sequence[Moment], bad_line: int) -> Lanes:
         call.last = column
         call.words.append(f"{moment.name} {moment.content}")
         call.is_bad |= moment.line == bad_line
+        call.explains |= moment.line in explaining
         bar_of.append(found)
     for number in (one for numbers in under_way.values() for one in numbers):
         calls[number].last = max(len(moments) - 1, calls[number].last)
@@ -102,6 +107,7 @@ def lanes_of(moments: Sequence[Moment], bad_line: int) -> Lanes:
             title="\n".join(call.words),
             is_open=call.is_open,
             is_bad=call.is_bad,
+            explains=call.explains and not call.is_bad,
         )
         for number, call in enumerate(calls)
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wheelproof_spec.app.pages.check.excerpt import Moment, read_excerpt
+from wheelproof_spec.app.pages.check.excerpt import Excerpt, read_excerpt
 from wheelproof_spec.app.pages.check.lanes import COLUMN, LANE, Lanes, lanes_of
 from wheelproof_spec.app.pages.environment import html
 from wheelproof_spec.base.errors import printable
@@ -25,7 +25,7 @@ class FailingRun:
 
     source: str
     verdict: RunVerdict
-    moments: tuple[Moment, ...]
+    excerpt: Excerpt
     lanes: Lanes | None
 
 
@@ -61,11 +61,11 @@ def render_check(files: Sequence[Path], results: Sequence[FileResult], repeat: s
 
 def _failing_run(path: Path, source: str, verdict: RunVerdict) -> FailingRun:
     # Standard input cannot be read a second time.
-    moments = () if path == STANDARD_INPUT else read_excerpt(path, verdict)
+    excerpt = Excerpt() if path == STANDARD_INPUT else read_excerpt(path, verdict)
     bad_line = 0 if verdict.place is None else verdict.place.line
     return FailingRun(
         source=source,
         verdict=verdict,
-        moments=moments,
-        lanes=lanes_of(moments, bad_line) if moments else None,
+        excerpt=excerpt,
+        lanes=lanes_of(excerpt.moments, bad_line, excerpt.explaining) if excerpt.moments else None,
     )

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from wheelproof_spec.app.pages.conformance.stages import Stage, stages_of
+from wheelproof_spec.app.pages.conformance.step_link import step_link
 from wheelproof_spec.app.pages.environment import html
 from wheelproof_spec.base.errors import printable
+from wheelproof_spec.base.resources import step_page
 from wheelproof_spec.drive.result import ClauseCount, ConformanceFailure, ConformanceResult
 
 
@@ -24,25 +26,33 @@ class ClauseRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFailure:
-    """A failure with its steps; no steps if the case cannot be drawn."""
+    """A failure with its steps; no steps if the case cannot be drawn.
+
+    `link` opens the case in the page that moves it step by step; empty if that cannot be.
+    """
 
     failure: ConformanceFailure
     stages: tuple[Stage, ...]
+    link: str
 
 
 def render_conformance(result: ConformanceResult) -> str:
     """Return the page as HTML; the shortest failing case comes first."""
+    failures = [
+        ShownFailure(
+            failure=failure,
+            stages=stages_of(result.component, result.profile, failure),
+            link=step_link(result.component, failure),
+        )
+        for failure in sorted(result.failures, key=lambda one: len(one.lines))
+    ]
     return html(
         "conformance",
         result=result,
         subject=printable(result.subject),
         repeat=result.repeat,
-        failures=[
-            ShownFailure(
-                failure=failure, stages=stages_of(result.component, result.profile, failure)
-            )
-            for failure in sorted(result.failures, key=lambda one: len(one.lines))
-        ],
+        failures=failures,
+        step_page=step_page() if any(failure.link for failure in failures) else "",
         clauses=list(clause_rows(result)),
     )
 

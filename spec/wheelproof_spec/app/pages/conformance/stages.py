@@ -6,6 +6,7 @@ the one that fails.
 
 import json
 from dataclasses import dataclass
+from typing import cast
 
 from wheelproof.errors import WheelproofError
 from wheelproof_spec.base.drawing import NOTHING, CaseView, Markup
@@ -38,7 +39,8 @@ class Field:
 class Stage:
     """One step; `place` counts from 1, `answer` is shortened.
 
-    `followed` says whether the reference could follow the case up to here.
+    `followed` says whether the reference could follow the case up to here. Of the step that fails
+    `absent` is what had to happen and did not, and `unexpected` what happened and must not.
     """
 
     place: int
@@ -47,6 +49,8 @@ class Stage:
     fields: tuple[Field, ...]
     picture: Markup
     followed: bool
+    absent: tuple[str, ...]
+    unexpected: tuple[str, ...]
 
 
 def stages_of(component: str, profile: str, failure: ConformanceFailure) -> tuple[Stage, ...]:
@@ -56,26 +60,47 @@ def stages_of(component: str, profile: str, failure: ConformanceFailure) -> tupl
         return ()
     view = make_view(profile)
     answers = [*failure.answers, *[""] * (len(failure.lines) - len(failure.answers))]
+    # A line that is no request says which vector the case comes from.
+    asked = [
+        (line, answer)
+        for line, answer in zip(failure.lines, answers, strict=True)
+        if line.startswith("{")
+    ]
     found: list[Stage] = []
     lost = False
-    for line, answer in zip(failure.lines, answers, strict=True):
-        if not line.startswith("{"):
-            continue
+    for place, (line, answer) in enumerate(asked, start=1):
         _, operation, content = parse_request(line.encode())
         said = parse_object(answer.encode() or b"{}")
         expected = None if lost else _expected(view, operation, content, said)
         lost = expected is None
+        fails = place == len(asked)
         found.append(
             Stage(
-                place=len(found) + 1,
+                place=place,
                 call=_words(operation, content),
                 answer=_short(said) if answer else "nothing",
                 fields=_fields(said, expected or {}),
                 picture=NOTHING if lost else view.picture(),
                 followed=not lost,
+                absent=_beyond(expected or {}, said) if fails else (),
+                unexpected=_beyond(said, expected or {}) if fails else (),
             )
         )
     return tuple(found[-MOST_STAGES:])
+
+
+def _beyond(told: JsonObject, other: JsonObject) -> tuple[str, ...]:
+    """Return what stands in the lists of one answer and not in those of the other."""
+    return tuple(
+        f"{name} {one if isinstance(one, str) else _value(one)}"
+        for name, value in told.items()
+        for one in _list(value)
+        if name in other and one not in _list(other[name])
+    )
+
+
+def _list(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def _expected(

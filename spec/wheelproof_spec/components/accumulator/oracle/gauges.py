@@ -52,7 +52,7 @@ def judge_gauges(
     clause = AccumulatorClause.NOT_OVERWRITTEN
     if seen.overwritten is not None and tests(clause) and seen.overwritten:
         expected = "the memory of a request is left alone until its response"
-        return wrong(clause, expected, f"that of {', '.join(seen.overwritten)} was reused")
+        return wrong(clause, expected, f"the memory of {', '.join(seen.overwritten)} was reused")
     clause = AccumulatorClause.MEMORY_IS_CONSERVED
     if seen.available_memory is None or not tests(clause):
         return None
