@@ -75,7 +75,7 @@ COMPARED = {
     ("replication", "java"): "replica.highWatermark {} end",
 }
 """A comparison in each template; the wrong one is off by one."""
-MEET = ("timer", "buffer_pool")
+MEET = ("timer", "buffer_pool", "purgatory")
 """The components whose callers may meet."""
 SLOW_CANCEL = {
     "go": (
