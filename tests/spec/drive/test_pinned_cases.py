@@ -2,8 +2,8 @@
 
 A driver that does not declare it meets the cases that it has always met: who has noted a seed finds
 the same case again. The pins were computed at the commit before the capability, and by these very
-lines; each is the beginning of the SHA-256 of the requests. A pin may change only with the alphabet of its component, `components/NAME/work.py`; then
-CHANGELOG.md says so.
+lines; each is the beginning of the SHA-256 of the requests. A pin may change only with the alphabet
+of its component, `components/NAME/work.py`; then CHANGELOG.md says so.
 """
 
 import hashlib
