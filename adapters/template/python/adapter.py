@@ -82,8 +82,9 @@ def serve(
             return True
         with printing:
             if mine is not None and operation not in ("hello", "reset", "bye"):
-                told = {**told, **mine.happened()}
-                end(told.get("ended", {}))
+                happened: Fields = mine.happened()
+                end(happened.get("ended", {}))
+                told = {**told, **happened}
             if not waits:
                 tell(request, ok=told)
         return not waits

@@ -49,7 +49,7 @@ class Ledger:
         """Begin with nothing lent of `total_memory` bytes."""
         self._now_ms = start_ms
         self._closed = False
-        self._left = total_memory
+        self._left: int = total_memory
         self._requests: dict[CallId, Request] = {}
         """The allocations that want memory still, the longest-waiting first."""
         self._lent: dict[str, Lent] = {}
