@@ -1,5 +1,6 @@
 """The adapters to start from pass as they are, and fail once one line is wrong."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from support.toolchains import require
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.registry import COMPONENTS
+from wheelproof_spec.drive.plan import OVERLAPPING
 from wheelproof_spec.drive.usual import LANGUAGES, template
 
 TEMPLATE = ADAPTERS / "template"
@@ -73,6 +75,25 @@ COMPARED = {
     ("replication", "java"): "replica.highWatermark {} end",
 }
 """A comparison in each template; the wrong one is off by one."""
+MEET = ("timer", "buffer_pool", "purgatory")
+"""The components whose callers may meet."""
+SLOW_CANCEL = {
+    "go": (
+        "_, waits := m.dueMs[a.Task]",
+        "_, waits := m.dueMs[a.Task]; time.Sleep(time.Millisecond)",
+        '"sync"\n',
+        '"sync"\n"time"\n',
+    ),
+    "java": (
+        'return new Fields().with("cancelled", dueMs.remove(task) != null);',
+        "boolean waits = dueMs.containsKey(task);"
+        "java.util.concurrent.locks.LockSupport.parkNanos(1_000_000);"
+        'dueMs.remove(task); return new Fields().with("cancelled", waits);',
+    ),
+}
+"""A cancel in two steps, with time for another caller between them."""
+LOCK = {"go": r"(?:defer )?m\.mu\.(?:Lock|Unlock)\(\)", "java": "synchronized (?=Fields perform)"}
+"""What makes one caller wait for another."""
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
@@ -102,9 +123,20 @@ def _spoilt(source: str, component: str, language: str) -> str:
     return source.replace(compared.format(right), compared.format(wrong))
 
 
+def _meeting(source: str, component: str) -> str:
+    """Let an adapter declare that callers may meet, if those of its component can."""
+    if component not in MEET:
+        return source
+    assert source.count('"virtual_time"') == 1
+    return source.replace('"virtual_time"', '"virtual_time", "concurrent"')
+
+
 def _judged(driver: str, component: str, wrong: str) -> None:
     """Judge an adapter, and one that is wrong in one place."""
-    result = conform(driver, 10, component=component)
+    result = conform(driver, 20, component=component)
+    bursts = [case.summary for case in result.results if case.name == OVERLAPPING]
+    assert len(bursts) == (component in MEET)
+    assert all(summary.startswith("2 cases, ") for summary in bursts)
     assert result.verdict is Verdict.PASS
     unchecked = {count.clause for count in result.clauses if not count.checked}
     unchecked = {clause for clause in unchecked if "." in clause}
@@ -112,11 +144,22 @@ def _judged(driver: str, component: str, wrong: str) -> None:
     assert conform(wrong, 10, component=component).verdict is Verdict.FAIL
 
 
+def _built(source: str, language: str, program: Path) -> str:
+    """Build an adapter; return the command that starts it."""
+    require(BUILT[language][0])
+    file = program.with_suffix(f".{LANGUAGES[language]}")
+    file.write_text(source, encoding="utf-8")
+    words = [word.format(program=program, source=file) for word in BUILT[language]]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return STARTED.get(language, "{program}").format(program=shlex.quote(str(program)))
+
+
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_the_adapter_in_python_passes(component: str, tmp_path: Path) -> None:
     right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
     source = template("python", component)
-    right.write_text(source, encoding="utf-8")
+    right.write_text(_meeting(source, component), encoding="utf-8")
     wrong.write_text(_spoilt(source, component, "python"), encoding="utf-8")
     _judged(python(right), component, python(wrong))
 
@@ -125,20 +168,26 @@ def test_the_adapter_in_python_passes(component: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("component", COMPONENTS)
 @pytest.mark.parametrize("language", BUILT)
 def test_the_adapter_that_is_built_passes(language: str, component: str, tmp_path: Path) -> None:
-    require(BUILT[language][0])
     source = template(language, component)
+    wrong = _built(_spoilt(source, component, language), language, tmp_path / "wrong")
+    right = _built(_meeting(source, component), language, tmp_path / "right")
+    _judged(right, component, wrong)
 
-    def built(text: str, name: str) -> str:
-        file = tmp_path / f"{name}.{LANGUAGES[language]}"
-        file.write_text(text, encoding="utf-8")
-        words = [word.format(program=tmp_path / name, source=file) for word in BUILT[language]]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
-        program = shlex.quote(str(tmp_path / name))
-        return STARTED.get(language, "{program}").format(program=program)
 
-    wrong = built(_spoilt(source, component, language), "wrong")
-    _judged(built(source, "right"), component, wrong)
+@pytest.mark.hunt
+@pytest.mark.parametrize("language", SLOW_CANCEL)
+def test_callers_that_meet_need_the_lock(language: str, tmp_path: Path) -> None:
+    slow = _meeting(template(language, "timer"), "timer")
+    changes = SLOW_CANCEL[language]
+    for before, behind in zip(changes[::2], changes[1::2], strict=True):
+        assert before in slow
+        slow = slow.replace(before, behind)
+    assert conform(_built(slow, language, tmp_path / "locked"), 300).verdict is Verdict.PASS
+    without, found = re.subn(LOCK[language], "", slow)
+    assert found
+    result = conform(_built(without, language, tmp_path / "unlocked"), 300)
+    # Go may end the program when it sees that two write a map; that is no pass either.
+    assert result.verdict in {Verdict.FAIL, Verdict.ERROR}
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +216,7 @@ def test_the_adapter_in_typescript_passes(component: str, compiled: Path) -> Non
     right, wrong = compiled / f"{component}.js", compiled / f"{component}-wrong.js"
     source = right.read_text(encoding="utf-8")
     wrong.write_text(_spoilt(source, component, "typescript"), encoding="utf-8")
+    right.write_text(_meeting(source, component), encoding="utf-8")
     _judged(shlex.join(["node", str(right)]), component, shlex.join(["node", str(wrong)]))
 
 

@@ -36,7 +36,7 @@ def test_each_support_module_is_used() -> None:
     used = {one.module for one in imports(*_files())}
     started = {
         "bad_driver",
-        "burst_timer",
+        "burst_component",
         "odd_contracts",
         "scheduling",
         "small_pool",

@@ -1,6 +1,7 @@
-"""For redis-py: a task that is cancelled in the moment in which its connection comes.
+"""For redis-py: who waits, and is passed over.
 
-From Python 3.13 on both pass, since asyncio's Condition then hands the notification on.
+A task is cancelled in the moment in which its connection comes: from Python 3.13 on these tests
+pass, since asyncio's Condition then hands the notification on. Or a newcomer takes the connection.
 """
 
 import asyncio
@@ -79,3 +80,39 @@ def test_the_next_task_gets_the_connection_of_one_that_is_cancelled_as_it_comes(
 def test_the_next_task_gets_the_connection_of_one_that_is_cancelled_before_it_comes() -> None:
     """This one passes."""
     assert asyncio.run(second_of(cancel_before_it_comes)) == "a connection"
+
+
+async def rounds_of(rest: Callable[[], Awaitable[None]]) -> int:
+    """Let a task wait while another uses the only connection 100 times; `rest` is between two uses.
+
+    Return how often that one gave it back before the first had it.
+    """
+    pool = connections.BlockingConnectionPool(
+        max_connections=1, timeout=None, connection_class=Idle
+    )
+    lent = await pool.get_connection()
+    first = asyncio.create_task(pool.get_connection())
+    await turns()
+    for given_back in range(1, 101):
+        await pool.release(lent)
+        await rest()
+        if first.done():
+            return given_back
+        lent = await pool.get_connection()
+    first.cancel()
+    await turns()
+    return 101
+
+
+async def nothing() -> None:
+    """Go on at once."""
+
+
+def test_a_newcomer_does_not_take_the_connection_of_a_task_that_waits() -> None:
+    """As when a task sends one command after the other."""
+    assert asyncio.run(rounds_of(nothing)) <= 100
+
+
+def test_a_task_that_waits_gets_the_connection_if_nobody_comes_before_it_runs() -> None:
+    """This one passes."""
+    assert asyncio.run(rounds_of(turns)) == 1

@@ -29,6 +29,7 @@ type allocation struct {
 // leave it there; happened waits until each of them waits or has ended.
 type Mine struct {
 	config
+	mu          sync.Mutex // Several callers may call at the same time.
 	nowMs, free int64
 	closed      bool
 	lent        map[string]int64
@@ -43,6 +44,8 @@ func newMine(c config) *Mine {
 }
 
 func (m *Mine) perform(op string, a args) fields {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	switch op {
 	case "allocate": // Allocate Size bytes under the name Buffer.
 		if a.Size < 0 || a.Size > m.TotalMemory {
@@ -74,6 +77,8 @@ func (m *Mine) perform(op string, a args) fields {
 
 // happened tells which allocations have ended since the last answer, and the gauges.
 func (m *Mine) happened(told fields) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	told["ended"], told["available_memory"], told["queued"] = m.ended, m.free, len(m.waiting)
 	m.ended = map[string]string{}
 }

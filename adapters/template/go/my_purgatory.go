@@ -31,6 +31,7 @@ type operation struct {
 // Mine is your purgatory, seen from outside; each test case makes a new one.
 type Mine struct {
 	config
+	mu         sync.Mutex // Several callers may call at the same time.
 	nowMs      int64
 	conditions map[string]bool
 	waiting    []operation
@@ -44,6 +45,8 @@ func newMine(c config) *Mine {
 }
 
 func (m *Mine) perform(op string, a args) fields {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	switch op {
 	case "try_complete_else_watch": // Hand in an operation; tell whether this call completed it.
 		dueMs := m.nowMs + a.DelayMs
@@ -92,6 +95,8 @@ func (m *Mine) perform(op string, a args) fields {
 
 // happened tells which callbacks have run since the last answer.
 func (m *Mine) happened(told fields) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	told["on_complete"], told["on_expiration"] = taken(&m.completed), taken(&m.expired)
 }
 

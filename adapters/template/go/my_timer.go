@@ -19,6 +19,7 @@ type args struct {
 // Mine is your timer, seen from outside; each test case makes a new one.
 type Mine struct {
 	config
+	mu    sync.Mutex // Several callers may call at the same time.
 	nowMs int64
 	ran   []string // Each task appends its name when it runs, in that order.
 	dueMs map[string]int64
@@ -30,6 +31,8 @@ func newMine(c config) *Mine {
 }
 
 func (m *Mine) perform(op string, a args) fields {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	switch op {
 	case "add": // Schedule the task in DelayMs, and drop an earlier add of the same name.
 		deadline := m.nowMs + a.DelayMs
@@ -51,7 +54,11 @@ func (m *Mine) perform(op string, a args) fields {
 }
 
 // happened tells which tasks have run since the last answer.
-func (m *Mine) happened(told fields) { told["fired"] = taken(&m.ran) }
+func (m *Mine) happened(told fields) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	told["fired"] = taken(&m.ran)
+}
 
 // firstDue returns the task that is to run next, if one is due.
 func (m *Mine) firstDue() (first string, found bool) {

@@ -29,7 +29,7 @@ final class Mine {
         nowMs = config.number("start_ms");
     }
 
-    Fields perform(String operation, Fields args) {
+    synchronized Fields perform(String operation, Fields args) {
         String buffer = args.text("buffer");
         switch (operation) {
             // Allocate size bytes under the name buffer.
@@ -66,7 +66,7 @@ final class Mine {
     }
 
     /** Tells which allocations have ended since the last answer, and the gauges. */
-    void happened(Fields told) {
+    synchronized void happened(Fields told) {
         told.with("ended", ended).with("available_memory", free).with("queued", waiting.size());
         ended = new Fields();
     }

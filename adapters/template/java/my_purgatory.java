@@ -24,7 +24,7 @@ final class Mine {
         nowMs = config.number("start_ms");
     }
 
-    Fields perform(String operation, Fields args) {
+    synchronized Fields perform(String operation, Fields args) {
         String name = args.text("operation");
         String key = args.text("key");
         Fields told = new Fields();
@@ -70,7 +70,7 @@ final class Mine {
     }
 
     /** Tells which callbacks have run since the last answer. */
-    void happened(Fields told) {
+    synchronized void happened(Fields told) {
         told.with("on_complete", completed).with("on_expiration", expired);
         completed = new ArrayList<>();
         expired = new ArrayList<>();

@@ -19,7 +19,7 @@ final class Mine {
         nowMs = config.number("start_ms");
     }
 
-    Fields perform(String operation, Fields args) {
+    synchronized Fields perform(String operation, Fields args) {
         String task = args.text("task");
         switch (operation) {
             // Schedule the task in delay_ms, and drop an earlier add of the same name.
@@ -48,7 +48,7 @@ final class Mine {
     }
 
     /** Tells which tasks have run since the last answer. */
-    void happened(Fields told) {
+    synchronized void happened(Fields told) {
         told.with("fired", ran);
         ran = new ArrayList<>();
     }

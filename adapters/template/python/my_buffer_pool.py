@@ -1,4 +1,4 @@
-from adapter import serve
+from adapter import alone, serve
 
 
 class Mine:
@@ -16,6 +16,7 @@ class Mine:
         self.waiting: dict[str, tuple[int, int]] = {}  # The size and the deadline of each.
         self.ended: dict[str, str] = {}
 
+    @alone
     def allocate(self, buffer: str, size: int, max_time_to_block_ms: int) -> None:
         """Allocate `size` bytes under the name `buffer`."""
         if not 0 <= size <= self.total:
@@ -23,27 +24,32 @@ class Mine:
         self.waiting[buffer] = size, self.now_ms + max_time_to_block_ms
         self.lend()
 
+    @alone
     def deallocate(self, buffer: str) -> None:
         """Give back what the allocation `buffer` got."""
         self.free += self.lent.pop(buffer)
         self.lend()
 
+    @alone
     def interrupt(self, name: str) -> None:
         """Interrupt the thread of an allocation; no effect if that has ended."""
         if self.waiting.pop(name, None) is not None:
             self.ended[name] = "interrupted"
         self.lend()
 
+    @alone
     def advance(self, to_ms: int) -> None:
         """Set the clock to `to_ms`; waits whose time is over end."""
         self.now_ms = to_ms
         self.lend()
 
+    @alone
     def close(self) -> None:
         """Close the pool; nobody gets memory any more."""
         self.closed = True
         self.lend()
 
+    @alone
     def happened(self) -> dict[str, object]:
         """Return the allocations that have ended since the last answer, and the gauges."""
         ended, self.ended = self.ended, {}

@@ -1,4 +1,4 @@
-from adapter import serve
+from adapter import alone, serve
 
 
 class Operation:
@@ -20,6 +20,7 @@ class Mine:
         self.completed: list[str] = []
         self.expired: list[str] = []
 
+    @alone
     def try_complete_else_watch(
         self, operation: str, delay_ms: int, keys: list[str], conditions: list[str]
     ) -> dict[str, object]:
@@ -28,18 +29,22 @@ class Mine:
         self.waiting[operation] = Operation(keys, conditions, due_ms)
         return {"completed": self.attempt(operation)}
 
+    @alone
     def set_condition(self, condition: str) -> None:
         """Make a condition true; the operations notice it when they are tried."""
         self.conditions.add(condition)
 
+    @alone
     def check_and_complete(self, key: str) -> dict[str, object]:
         """Try the operations of a key; tell how many this call completed."""
         return {"count": sum(self.attempt(name) for name in self.watching(key))}
 
+    @alone
     def force_complete(self, operation: str) -> dict[str, object]:
         """Complete an operation; tell whether this call did it."""
         return {"completed": self.complete(operation)}
 
+    @alone
     def cancel_for_key(self, key: str) -> dict[str, object]:
         """Give up the operations of a key, which are never completed then; tell which."""
         cancelled = self.watching(key)
@@ -47,6 +52,7 @@ class Mine:
             del self.waiting[name]
         return {"cancelled": cancelled}
 
+    @alone
     def advance(self, to_ms: int) -> None:
         """Set the clock to `to_ms`; return when all that is due has expired."""
         self.now_ms = to_ms
@@ -54,6 +60,7 @@ class Mine:
             if one.due_ms <= to_ms and self.complete(name):
                 self.expired.append(name)
 
+    @alone
     def ask_gauges(self) -> dict[str, object]:
         """Tell how many watches, time-outs and keys there are."""
         keys = [key for one in self.waiting.values() for key in one.keys]
@@ -63,6 +70,7 @@ class Mine:
             "num_keys": len(set(keys)),
         }
 
+    @alone
     def happened(self) -> dict[str, object]:
         """Return the callbacks that have run since the last answer."""
         told: dict[str, object] = {"on_complete": self.completed, "on_expiration": self.expired}

@@ -5,8 +5,11 @@
 //
 // Mine is complete as it is, so your first verdict is a pass. Times are whole milliseconds, and only
 // `advance` may let time pass: give your implementation a clock that shows what `advance` has set.
-// Leave out of an answer what yours does not tell. What panics is a refusal. Rust brings no JSON
-// along, so what is needed of it is here.
+// Leave out of an answer what yours does not tell. What panics is a refusal. If several
+// threads may use yours, put "concurrent" into ABLE: then calls of several callers are made at the
+// same time. A Mutex is around Mine. If yours has locks of its own, let its methods take `&self`, and
+// put an RwLock in place of the Mutex, with `read` for each call: then they run side by side. Rust
+// brings no JSON along, so what is needed of it is here.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,6 +17,8 @@ use std::io::{BufRead, Write};
 use std::iter::Peekable;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::Chars;
+use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::thread;
 
 /// A value of JSON, as far as requests and answers have them.
 #[derive(Clone)]
@@ -231,7 +236,7 @@ fn object<const N: usize>(fields: [(&str, Json); N]) -> Json {
 
 /// Performs a request; `hello` says what Mine is able to do, and what is not there is not asked.
 fn perform(mine: &mut Option<Mine>, request: &Json) -> Json {
-    match (request.text("op").as_str(), mine.as_mut()) {
+    match (request.text("op").as_str(), mine) {
         ("hello", _) => object([
             ("impl", NAME.into()),
             ("version", "0.1".into()),
@@ -239,30 +244,125 @@ fn perform(mine: &mut Option<Mine>, request: &Json) -> Json {
             ("capabilities", [&["virtual_time"], ABLE].concat().into()),
             ("profiles", object([(COMPONENT, PROFILE.into())])),
         ]),
-        ("reset", _) => {
+        ("reset", mine) => {
             *mine = Some(Mine::new(request.at("config")));
             object([])
         }
         ("bye", _) | (_, None) => object([]),
-        (operation, Some(mine)) => {
-            let told = mine.perform(operation, request.at("args"));
-            told.and(mine.happened())
-        }
+        (operation, Some(mine)) => mine.perform(operation, request.at("args")),
     }
+}
+
+/// Which callers are at work, and what their open calls are.
+#[derive(Default)]
+struct Callers {
+    /// How many of them can go on.
+    busy: usize,
+    /// An allocation that has not ended, and what its caller asks then.
+    open: BTreeMap<String, Vec<Json>>,
+}
+
+#[derive(Default)]
+struct Server {
+    mine: Mutex<Option<Mine>>,
+    /// Answers are printed under it.
+    callers: Mutex<Callers>,
+    rests: Condvar,
+}
+
+impl Server {
+    /// Makes the call of a request and prints what came of it. `asks` is what its caller asks, this
+    /// request first; the answer tells whether the next of it can be asked now.
+    fn answer(self: &Arc<Self>, request: &Json, asks: &[Json]) -> bool {
+        let (operation, buffer) = (request.text("op"), request.at("args").text("buffer"));
+        let waits = !asks.is_empty() && operation == "allocate";
+        if waits {
+            self.callers.lock().unwrap().open.insert(buffer.clone(), asks.to_vec());
+        }
+        let called = {
+            let mut mine = self.mine.lock().unwrap();
+            catch_unwind(AssertUnwindSafe(|| perform(&mut mine, request)))
+        };
+        let mut callers = self.callers.lock().unwrap();
+        let Ok(mut told) = called else {
+            // Within the domain, a refusal counts as a failure. The panic is on standard error.
+            callers.open.remove(&buffer);
+            let error = object([("kind", "panic".into()), ("message", "".into())]);
+            tell(request, "error", error);
+            return true;
+        };
+        if operation == "reset" {
+            callers.open.clear();
+        } else if operation == "hello" || operation == "bye" {
+            // Nothing happens.
+        } else if let Some(mine) = self.mine.lock().unwrap().as_mut() {
+            told = told.and(mine.happened());
+            self.end(&mut callers, &mut told);
+        }
+        if !waits {
+            tell(request, "ok", told);
+        }
+        !waits
+    }
+
+    /// Answers the allocations of callers that have ended, which a pool tells; those go on.
+    fn end(self: &Arc<Self>, callers: &mut Callers, told: &mut Json) {
+        let Json::Object(fields) = told else { return };
+        let Some(Json::Object(ended)) = fields.get_mut("ended") else { return };
+        ended.retain(|name, outcome| {
+            let Some(asks) = callers.open.remove(name) else { return true };
+            let end = object([(name.as_str(), outcome.clone())]);
+            tell(&asks[0], "ok", object([("ended", end)]));
+            callers.busy += 1;
+            let server = Arc::clone(self);
+            thread::spawn(move || server.work(&asks[1..]));
+            false
+        });
+    }
+
+    /// Makes the calls of one caller, one after the other.
+    fn work(self: &Arc<Self>, asks: &[Json]) {
+        let goes_on = |(place, one): (usize, &Json)| self.answer(one, &asks[place..]);
+        let _ = asks.iter().enumerate().all(goes_on);
+        self.callers.lock().unwrap().busy -= 1;
+        self.rests.notify_all();
+    }
+
+    /// Makes the calls of several callers at the same time, until none of them can go on.
+    fn together(self: &Arc<Self>, programs: BTreeMap<String, Vec<Json>>) {
+        let start = Arc::new(Barrier::new(programs.len()));
+        self.callers.lock().unwrap().busy += programs.len();
+        for asks in programs.into_values() {
+            let (server, start) = (Arc::clone(self), Arc::clone(&start));
+            thread::spawn(move || {
+                start.wait();
+                server.work(&asks);
+            });
+        }
+        let callers = self.callers.lock().unwrap();
+        drop(self.rests.wait_while(callers, |callers| callers.busy > 0).unwrap());
+    }
+}
+
+fn tell(request: &Json, outcome: &str, told: Json) {
+    println!("{}", object([("id", request.int("id").into()), (outcome, told)]));
+    std::io::stdout().flush().unwrap();
 }
 
 /// Answers each line of standard input (schema wheelproof.driver/1), until `bye` or its end.
 fn main() {
-    let mut mine = None;
+    let server = Arc::new(Server::default());
+    let mut programs: BTreeMap<String, Vec<Json>> = BTreeMap::new();
     for line in std::io::stdin().lock().lines() {
         let request = Json::parse(&line.unwrap());
-        let answer = match catch_unwind(AssertUnwindSafe(|| perform(&mut mine, &request))) {
-            Ok(ok) => ("ok", ok),
-            // Within the domain, a refusal counts as a failure. The panic is on standard error.
-            Err(_) => ("error", object([("kind", "panic".into()), ("message", "".into())])),
-        };
-        println!("{}", object([("id", request.int("id").into()), answer]));
-        std::io::stdout().flush().unwrap();
+        let caller = request.text("caller");
+        if !caller.is_empty() {
+            programs.entry(caller).or_default().push(request);
+            continue;
+        }
+        // A request without a caller comes behind a burst, and is made when that is over.
+        server.together(std::mem::take(&mut programs));
+        server.answer(&request, &[]);
         if request.text("op") == "bye" {
             return;
         }

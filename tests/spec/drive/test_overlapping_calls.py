@@ -12,12 +12,12 @@ import pytest
 from support.drive.commands import HEAPQ, burst_driver
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.codec.driven import DrivenWire
+from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.base.suite import BurstReport, FuzzPlan
-from wheelproof_spec.components.timer.bursts import bursts
+from wheelproof_spec.components.registry import suites
 from wheelproof_spec.components.timer.cases import SUITE
-from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.drive.conformance import conform
 from wheelproof_spec.drive.driver.port import DriverPort
 from wheelproof_spec.drive.driver.process import DriverFailedError, DriverLimits
@@ -25,23 +25,30 @@ from wheelproof_spec.drive.driver.session import DriverSession
 from wheelproof_spec.drive.plan import OVERLAPPING, ConformancePlan
 from wheelproof_spec.fuzz.overlapping import REPEATS
 
-_WIRE = DrivenWire(DEFINITION)
 _CASES = 60
 
 
 def _timer(behaviour: str) -> str:
-    return burst_driver("burst_timer.py", behaviour)
+    return burst_driver("timer", behaviour)
 
 
 def _report(behaviour: str, cases: int = _CASES, timeout_s: float = 20.0) -> BurstReport:
-    limits = DriverLimits(timeout_s=timeout_s)
-    with DriverSession(_timer(behaviour), limits) as session:
+    return _reported("timer", behaviour, cases, timeout_s)
+
+
+def _reported(
+    component: str, behaviour: str, cases: int, timeout_s: float = 20.0, profile: str = "kafka"
+) -> BurstReport:
+    suite, limits = suites()[component], DriverLimits(timeout_s=timeout_s)
+    wire: DrivenWire[Request, object] = DrivenWire(suite.definition)
+    with DriverSession(burst_driver(component, behaviour), limits) as session:
         session.introduce()
-        port = DriverPort(session, _WIRE.parse_answer)
-        return bursts("kafka", Tally()).run(port, FuzzPlan(cases=cases, seed=1))
+        port = DriverPort(session, wire.parse_answer)
+        assert suite.bursts is not None
+        return suite.bursts(profile, Tally()).run(port, FuzzPlan(cases=cases, seed=1))
 
 
-@pytest.mark.parametrize("behaviour", ["in_order", "reversed_callers"])
+@pytest.mark.parametrize("behaviour", ["in_order", "reversed_callers", "one_by_one"])
 def test_what_some_order_explains_passes(behaviour: str) -> None:
     report = _report(behaviour)
     assert report.failures == ()
@@ -68,6 +75,35 @@ def test_what_no_order_explains_fails_and_shrinks(behaviour: str, rule: str) -> 
     assert (failure.failed, failure.runs) == (REPEATS, REPEATS)
     called = [line for line in failure.lines if "caller" in json.loads(line)]
     assert 1 <= len(called) <= 6
+
+
+@pytest.mark.parametrize("behaviour", ["in_order", "reversed_callers", "one_by_one"])
+@pytest.mark.parametrize("profile", ["kafka", "wheelproof"])
+def test_a_purgatory_whose_calls_some_order_explains_passes(behaviour: str, profile: str) -> None:
+    report = _reported("purgatory", behaviour, _CASES, profile=profile)
+    assert report.failures == ()
+    assert report.bursts > _CASES
+    assert not report.undecided
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "rule"),
+    [
+        ("completes_twice", "Purgatory.CompletesAtMostOnce"),
+        ("no_second_try", "Purgatory.TriggerCompletes"),
+        ("both_force", "Purgatory.AnswersWhetherItCompleted"),
+        ("no_expiry", "Purgatory.ExpiresInTime"),
+        ("refuses", "Purgatory.AcceptsItsDomain"),
+    ],
+)
+def test_a_purgatory_whose_calls_no_order_explains_fails_and_shrinks(
+    behaviour: str, rule: str
+) -> None:
+    failures = _reported("purgatory", behaviour, 150).failures
+    [failure] = [one for one in failures if one.violation.rule == rule]
+    assert (failure.failed, failure.runs) == (REPEATS, REPEATS)
+    called = [line for line in failure.lines if "caller" in json.loads(line)]
+    assert 1 <= len(called) <= 8
 
 
 @pytest.mark.parametrize(

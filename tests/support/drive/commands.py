@@ -16,7 +16,7 @@ def bad_driver(behaviour: str, *arguments: str) -> str:
     return shlex.join([sys.executable, str(script), behaviour, *arguments])
 
 
-def burst_driver(script: str, behaviour: str) -> str:
-    """Return the command of a driver whose bursts behave as named; `script` says of what."""
-    path = Path(__file__).with_name(script)
-    return shlex.join([sys.executable, str(path), behaviour])
+def burst_driver(component: str, behaviour: str) -> str:
+    """Return the command of a driver of a component whose bursts behave as named."""
+    script = Path(__file__).with_name("burst_component.py")
+    return shlex.join([sys.executable, str(script), component, behaviour])

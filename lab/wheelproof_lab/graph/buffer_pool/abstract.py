@@ -18,7 +18,8 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolConfig,
     PoolOutcome,
 )
-from wheelproof_spec.components.buffer_pool.model import LedgerPool, Request
+from wheelproof_spec.components.buffer_pool.ledger import Request
+from wheelproof_spec.components.buffer_pool.model import LedgerPool
 from wheelproof_spec.tlc.states.values import State
 
 MakeModel = Callable[[PoolConfig], LedgerPool]

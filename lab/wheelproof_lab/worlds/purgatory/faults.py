@@ -4,9 +4,8 @@ Whatever raises, and whenever: nobody is completed twice, who was accepted ends,
 left.
 """
 
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
-from typing import ClassVar
 
 from wheelproof.errors import DelayedOperationError
 from wheelproof.purgatory import DelayedOperation
@@ -94,12 +93,6 @@ class _FaultyTimer(SurvivingTimer):
 class FaultyWorld(PurgatoryWorld):
     """A purgatory whose operations raise, and callers who go on."""
 
-    survived: ClassVar[tuple[type[BaseException], ...]] = (
-        DelayedOperationError,
-        FaultError,
-        SystemExit,
-    )
-
     def __init__(
         self, purgatory_class: type[AnyPurgatory], purge_interval: int, *, timer_enabled: bool
     ) -> None:
@@ -117,6 +110,10 @@ class FaultyWorld(PurgatoryWorld):
         self._flag_is_up = False
         self._waiting: list[tuple[_FaultyOperation, tuple[str, ...]]] = []
         self._tried: list[_FaultyOperation] = []
+
+    def surviving(self) -> AbstractContextManager[None]:
+        """Go on when an operation has raised."""
+        return suppress(DelayedOperationError, FaultError, SystemExit)
 
     def watch(self, operation: DelayedOperation, *keys: str) -> None:
         """Hand an operation in; note if the call has raised, and if that has given it up."""
@@ -139,7 +136,7 @@ class FaultyWorld(PurgatoryWorld):
         """Check a key, and note who has to be tried by that."""
         ready = self._waiting if self._flag_is_up else []
         tried = [operation for operation, keys in ready if key in keys]
-        with suppress(*self.survived):
+        with self.surviving():
             try:
                 self.purgatory.check_and_complete(key)
             except DelayedOperationError as error:

@@ -29,12 +29,8 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolObservation,
     PoolOutcome,
 )
-from wheelproof_spec.components.buffer_pool.model import (
-    LedgerPool,
-    Lent,
-    Request,
-    can_ever_lend,
-)
+from wheelproof_spec.components.buffer_pool.ledger import Lent, Request
+from wheelproof_spec.components.buffer_pool.model import LedgerPool, can_ever_lend
 
 _CLOSE_TO_NOTHING = PoolConfig(total_memory=0, poolable_size=1)
 _NS_OF_MS = 1_000_000

@@ -20,7 +20,8 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolOutcome,
 )
 from wheelproof_spec.components.buffer_pool.history.search import search
-from wheelproof_spec.components.buffer_pool.model import LedgerPool, Lent, Request
+from wheelproof_spec.components.buffer_pool.ledger import Lent, Request
+from wheelproof_spec.components.buffer_pool.model import LedgerPool
 
 _CONFIG = PoolConfig(total_memory=10, poolable_size=4)
 

@@ -39,7 +39,8 @@ from wheelproof_spec.components.buffer_pool.component import (
     Queued,
     WaitingThreads,
 )
-from wheelproof_spec.components.buffer_pool.model import LedgerPool, Request, can_ever_lend
+from wheelproof_spec.components.buffer_pool.ledger import Request
+from wheelproof_spec.components.buffer_pool.model import LedgerPool, can_ever_lend
 from wheelproof_spec.history.linearizability.small_histories import MOST_CONFIGURATIONS
 
 _NS = 1_000_000

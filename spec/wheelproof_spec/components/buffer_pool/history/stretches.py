@@ -19,7 +19,8 @@ from wheelproof_spec.components.buffer_pool.component import (
 )
 from wheelproof_spec.components.buffer_pool.history.loans import Returned
 from wheelproof_spec.components.buffer_pool.history.search import Script, Searcher
-from wheelproof_spec.components.buffer_pool.model import LedgerPool, Lent
+from wheelproof_spec.components.buffer_pool.ledger import Lent
+from wheelproof_spec.components.buffer_pool.model import LedgerPool
 from wheelproof_spec.history.linearizability.small_histories import MOST_EVENTS
 
 _MOST_OF_A_STRETCH = 2_000
