@@ -11,6 +11,7 @@ from support.reference.losing_timer import LosingTimer
 from wheelproof.producer import BufferPool, ByteBuffer, ProducerBatch, RecordAccumulator
 from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
+from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Program
@@ -86,6 +87,23 @@ class _KeepsTheUnused(RecordAccumulator):
             super()._give_back_unused(unused)
 
 
+class _LinksTwice(TimerTaskList):
+    """A bucket that takes back an entry that has found its place in another bucket."""
+
+    def _take_back(self, entry: TimerTaskEntry) -> None:
+        with entry.monitor:
+            if not entry.cancelled():
+                self._link(entry, self._root.next)
+
+
+class _WheelOfTwiceLinked(TimingWheel):
+    _bucket_class = _LinksTwice
+
+
+class _TimerOfTwiceLinked(SystemTimer):
+    _timing_wheel_class = _WheelOfTwiceLinked
+
+
 class _LeavesWatches(DelayedOperationPurgatory[DelayedOperation]):
     """A purgatory that undoes nothing of a call that ends in an error."""
 
@@ -97,12 +115,13 @@ class _LeavesWatches(DelayedOperationPurgatory[DelayedOperation]):
     ("programs", "name"),
     [
         (timer.signals_with(LosingTimer), "timer-advance"),
+        (timer.signals_with(_TimerOfTwiceLinked), "timer-move-down"),
         (purgatory.signals_with(_LeavesWatches), "purgatory-watch"),
         (buffer_pool.signals_with(_KeepsItsPlace), "pool-lend-in-vain"),
         (accumulator.signals_with(_LosesWhatItTakes), "accumulator-drain"),
         (accumulator.signals_with(_KeepsTheUnused), "accumulator-append-waits"),
     ],
-    ids=["bucket", "watch", "waiter", "drain", "buffer"],
+    ids=["bucket", "linked", "watch", "waiter", "drain", "buffer"],
 )
 def test_what_a_signal_breaks_is_found(programs: Iterable[Program], name: str) -> None:
     [program] = [one for one in programs if one.name == f"signal/{name}"]
