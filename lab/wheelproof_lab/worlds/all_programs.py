@@ -18,6 +18,7 @@ from wheelproof_lab.worlds.drawn import DRAWN, PREFIX
 from wheelproof_lab.worlds.purgatory import programs as purgatory_programs
 from wheelproof_lab.worlds.purgatory import signals as purgatory_signals
 from wheelproof_lab.worlds.replication import programs as replication
+from wheelproof_lab.worlds.replication import signals as replication_signals
 from wheelproof_lab.worlds.timer import signals as timer_signals
 from wheelproof_lab.worlds.timer import system_timer
 from wheelproof_spec.base.errors import UsageError
@@ -52,6 +53,7 @@ FAULTS: Mapping[str, Sequence[Program]] = {
 SIGNALS: Mapping[str, Sequence[Program]] = {
     "timer": timer_signals.signals_with(SystemTimer),
     "purgatory": purgatory_signals.signals_with(DelayedOperationPurgatory),
+    "replication": replication_signals.signals_with(ReplicaManager),
     "buffer_pool": pool_signals.signals_with(BufferPool),
     "accumulator": accumulator_signals.signals_with(RecordAccumulator),
 }
