@@ -13,8 +13,9 @@ that the thread comes to, and raises at the one with the number. A run that come
 cut off. So every place is tried in every interleaving, and none of them is a step of its own.
 
 What is left out: the next round of a loop that calls nothing, methods that Python calls by itself,
-and a wait that is under way. A lock and a cell are single steps, so a signal comes before one of
-them or, where a call may have an effect and raise all the same, behind it.
+a generator that goes on, since one that is closed looks the same, and a wait that is under way. A
+lock and a cell are single steps, so a signal comes before one of them or, where a call may have an
+effect and raise all the same, behind it.
 """
 
 import dis
@@ -113,6 +114,8 @@ class Signal:
         if kind is _Kind.ELSEWHERE or event == "c_exception":
             return False
         inside = kind is _Kind.INSIDE
+        if event == "call" and _instruction(frame.f_code, frame.f_lasti) == "YIELD_VALUE":
+            return False
         if event == "c_return" or (inside and event == "call"):
             return inside
         caller = frame.f_back

@@ -31,6 +31,7 @@ from wheelproof_lab.detect.mutation.reached import Reached
 from wheelproof_lab.graph.all_comparisons import COMPARISONS
 from wheelproof_lab.prove.all_proofs import PROOFS
 from wheelproof_lab.worlds.all_programs import FAILING, FAULTS, PAIRS, PASSING, SIGNALS
+from wheelproof_lab.worlds.drawn import DRAWN
 from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs.record import record_history
 from wheelproof_spec.base.errors import WheelproofSpecError
@@ -46,6 +47,8 @@ _STUCK_AFTER_S, _ANSWER_S = 40.0, 10.0
 """The limits of a load and of an answer: each takes under a second, even on a busy machine."""
 _CASES, _SEEDS = 20, 1 << 20
 """The cases of a batch, each with its own seed; the distance between the seeds of two cells."""
+_DRAWN = 16
+"""How many programs are drawn from the work of the component."""
 _SHRINK_S = 2.0
 _LONGEST_STORY = 4_000
 _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
@@ -155,13 +158,14 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
 def explored(task: Task) -> Found:
     """Explore the program made for the bug, then the programs of the component, in rounds.
 
-    The pairs, and the programs of which a call into the environment fails, are among them. After
-    the first round, programs that have called the altered function come first.
+    The pairs, the programs of which a call into the environment fails, and some that are drawn are
+    among them. After the first round, programs that have called the altered function come first.
     """
     name = "" if task.bug is None else f"bug/{task.bug.id}"
     made = [one for one in FAILING[task.component] if one.name == name]
     of = task.component
-    passing = [*PASSING[of], *PAIRS[of], *FAULTS.get(of, ())]
+    drawn = [DRAWN[of](task.seed * _SEEDS + number) for number in range(_DRAWN)]
+    passing = [*PASSING[of], *PAIRS[of], *FAULTS.get(of, ()), *drawn]
     return _in_rounds(task, ((_MADE, made),), passing, _ROUNDS)
 
 

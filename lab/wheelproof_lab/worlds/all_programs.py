@@ -14,9 +14,11 @@ from wheelproof_lab.worlds.accumulator import signals as accumulator_signals
 from wheelproof_lab.worlds.accumulator.bench import SurvivedAccumulator
 from wheelproof_lab.worlds.buffer_pool import programs as buffer_pool
 from wheelproof_lab.worlds.buffer_pool import signals as pool_signals
+from wheelproof_lab.worlds.drawn import DRAWN, PREFIX
 from wheelproof_lab.worlds.purgatory import programs as purgatory_programs
 from wheelproof_lab.worlds.purgatory import signals as purgatory_signals
 from wheelproof_lab.worlds.replication import programs as replication
+from wheelproof_lab.worlds.replication import signals as replication_signals
 from wheelproof_lab.worlds.timer import signals as timer_signals
 from wheelproof_lab.worlds.timer import system_timer
 from wheelproof_spec.base.errors import UsageError
@@ -51,6 +53,7 @@ FAULTS: Mapping[str, Sequence[Program]] = {
 SIGNALS: Mapping[str, Sequence[Program]] = {
     "timer": timer_signals.signals_with(SystemTimer),
     "purgatory": purgatory_signals.signals_with(DelayedOperationPurgatory),
+    "replication": replication_signals.signals_with(ReplicaManager),
     "buffer_pool": pool_signals.signals_with(BufferPool),
     "accumulator": accumulator_signals.signals_with(RecordAccumulator),
 }
@@ -71,7 +74,10 @@ BY_DUTY: Mapping[str, Sequence[Program]] = {
     "pass with --engine graph": (*catalog.FOR_EVER, *timer.GRAPH_PROGRAMS),
     "fail with --engine graph": (*catalog.FOR_EVER_BUGS, *timer.FAILING_GRAPH_PROGRAMS),
 }
-"""All programs but pairs, faults and signals; those of the last two only graph mode can judge."""
+"""All programs but pairs, faults, signals and those that are drawn.
+
+Those of the last two only graph mode can judge.
+"""
 
 
 def passing_programs() -> Sequence[Program]:
@@ -86,6 +92,9 @@ def failing_programs() -> Sequence[Program]:
 
 def find_program(name: str) -> Program:
     """Return the program of this name; raises UsageError for an unknown name."""
+    component, _, seed = name.removeprefix(PREFIX).rpartition("-")
+    if name.startswith(PREFIX) and component in DRAWN and seed.isdecimal():
+        return DRAWN[component](int(seed))
     groups = (*BY_DUTY.values(), *PAIRS.values(), *FAULTS.values(), *SIGNALS.values())
     known = [program for group in groups for program in group]
     programs = {program.name: program for program in known}

@@ -10,8 +10,7 @@ Logs grow without end and are cut from the end. In segments neither costs more t
 >>> segment.append([record(10), record(11)])
 >>> segment.next_offset
 12
->>> segment.truncate_to(11)
->>> segment.next_offset
+>>> segment.up_to(11).next_offset
 11
 
 Invariants:
@@ -55,24 +54,26 @@ class LogSegment:
 
     def append(self, records: Sequence[LogRecord]) -> None:
         """Add a batch of `records`, whose offsets follow on those here."""
-        first, begin = len(self._records), self.size
+        first, begin, inner = len(self._records), self.size, len(records) - 1
+        end = begin + sum(len(record.value) for record in records)
+        # Not by calls: no signal comes between the three.
         self._records += records
-        self._positions += [begin] * (len(records) - 1)
-        self._positions.append(begin + sum(len(record.value) for record in records))
-        self._begins += [first] * (len(records) - 1)
-        self._begins.append(len(self._records))
+        self._positions += [*(begin,) * inner, end]
+        self._begins += [*(first,) * inner, first + inner + 1]
 
-    def truncate_to(self, offset: int) -> None:
-        """Drop every record from `offset` on; what is left of a batch is a shorter batch."""
-        kept = max(0, offset - self.base_offset)
-        if kept > len(self._records):
-            return
+    def up_to(self, offset: int) -> "LogSegment":
+        """Return a segment with the records before `offset`, which lies here or at the end.
+
+        What is left of a batch is a shorter batch.
+        """
+        kept = offset - self.base_offset
         left = self._records[self._begins[kept] : kept]
-        del self._records[kept:]
-        del self._positions[kept + 1 :]
-        del self._begins[kept + 1 :]
-        self._positions[kept] += sum(len(record.value) for record in left)
-        self._begins[kept] = kept
+        end = self._positions[kept] + sum(len(record.value) for record in left)
+        segment = LogSegment(self.base_offset)
+        segment._records = self._records[:kept]
+        segment._positions = [*self._positions[:kept], end]
+        segment._begins = [*self._begins[:kept], kept]
+        return segment
 
     def offset_metadata(self, offset: int) -> LogOffsetMetadata:
         """Return where the batch of `offset` is, which lies in this segment or at its end."""

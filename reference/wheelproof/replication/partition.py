@@ -137,12 +137,8 @@ class Partition:
             )
         with self._lock.write:
             self._require_newer(leader_epoch)
-            self._leader_id = self._broker_id
-            self._leader_epoch = leader_epoch
-            self._epoch_start_offset = self.log.log_end_offset
-            self.log.begin_epoch(leader_epoch)
-            now_ms = self._clock.hi_res_clock_ms()
-            self._remote_replicas = {
+            end_offset, now_ms = self.log.log_end_offset, self._clock.hi_res_clock_ms()
+            remote_replicas = {
                 replica_id: Replica(
                     replica_id,
                     caught_up_ms=now_ms if replica_id in in_sync else NEVER_MS,
@@ -150,7 +146,13 @@ class Partition:
                 )
                 for replica_id in replicas - {self._broker_id}
             }
+            # Not by calls: no signal comes in between.
+            self._leader_id = self._broker_id
+            self._leader_epoch = leader_epoch
+            self._epoch_start_offset = end_offset
+            self._remote_replicas = remote_replicas
             self._in_sync = in_sync
+            self.log.begin_epoch(leader_epoch)
             return self._maybe_increment_high_watermark()
 
     def make_follower(self, leader_epoch: int, leader_id: int) -> None:

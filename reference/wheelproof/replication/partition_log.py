@@ -180,11 +180,14 @@ class PartitionLog:
         with self._monitor:
             require_integer("offset", offset, 0, self._end())
             # The first segment begins at 0.
-            while self._segments[-1].base_offset > offset:
-                self._segments.pop()
-            self._segments[-1].truncate_to(offset)
-            self._epochs = [epoch for epoch in self._epochs if epoch.start_offset < offset]
-            self._high_watermark = min(self._high_watermark, offset)
+            segments = [one for one in self._segments if one.base_offset <= offset]
+            segments[-1] = segments[-1].up_to(offset)
+            epochs = [epoch for epoch in self._epochs if epoch.start_offset < offset]
+            high_watermark = min(self._high_watermark, offset)
+            # Not by calls: no signal comes between the three.
+            self._segments = segments
+            self._epochs = epochs
+            self._high_watermark = high_watermark
 
     def maybe_increment_high_watermark(self, offset: int) -> bool:
         """Raise the high watermark to `offset`, or to the end if that is lower; tell if it rose."""

@@ -89,10 +89,10 @@ class DelayQueue:
                 self.offer_unless_queued(bucket)
             raise
 
-    def await_due(self, timeout_ms: int) -> bool:
+    def await_due(self, timeout_ms: int) -> None:
         """Wait at most `timeout_ms` milliseconds until a bucket could be taken, and take none.
 
-        Returns whether one could.
+        Answers nothing: whoever wants the bucket has to look again, under the timer's lock.
         TLA+: AwaitDue of SystemTimer; ReadClock, Lock, TestHead, TestDeadline, Await and Wake of
         DelayQueue.
         """
@@ -100,9 +100,8 @@ class DelayQueue:
         with self._lock:
             while not self._head_is_due():
                 if self._closed or self._clock.hi_res_clock_ms() >= deadline_ms:
-                    return False
+                    return
                 self._clock.wait_until(self._lock, self._available, self._next_look(deadline_ms))
-            return True
 
     def close(self) -> None:
         """End the waits under way; from now on nothing waits here. TLA+: Close of DelayQueue."""

@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,8 @@ from support.reference.losing_timer import LosingTimer
 from wheelproof.producer import BufferPool, ByteBuffer, ProducerBatch, RecordAccumulator
 from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
+from wheelproof.replication import Partition, PartitionLog, ReplicaManager
+from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Program
@@ -18,12 +21,20 @@ from wheelproof_lab.worlds.accumulator import signals as accumulator
 from wheelproof_lab.worlds.all_programs import SIGNALS
 from wheelproof_lab.worlds.buffer_pool import signals as buffer_pool
 from wheelproof_lab.worlds.purgatory import signals as purgatory
+from wheelproof_lab.worlds.replication import signals as replication
 from wheelproof_lab.worlds.timer import signals as timer
 
 _PROGRAMS = [program for each in SIGNALS.values() for program in each]
 _LARGE = {
     "signal/accumulator-append-abort",
     "signal/accumulator-append-new",
+    "signal/broker-consume",
+    "signal/broker-follow",
+    "signal/broker-lead",
+    "signal/broker-produce",
+    "signal/broker-replicate",
+    "signal/broker-shrink",
+    "signal/broker-stop",
     "signal/purgatory-advance",
     "signal/purgatory-trigger",
     "signal/purgatory-watch",
@@ -86,6 +97,44 @@ class _KeepsTheUnused(RecordAccumulator):
             super()._give_back_unused(unused)
 
 
+class _LinksTwice(TimerTaskList):
+    """A bucket that takes back an entry that has found its place in another bucket."""
+
+    def _take_back(self, entry: TimerTaskEntry) -> None:
+        with entry.monitor:
+            if not entry.cancelled():
+                self._link(entry, self._root.next)
+
+
+class _WheelOfTwiceLinked(TimingWheel):
+    _bucket_class = _LinksTwice
+
+
+class _TimerOfTwiceLinked(SystemTimer):
+    _timing_wheel_class = _WheelOfTwiceLinked
+
+
+class _CutsInSteps(PartitionLog):
+    """A log that drops its segments, then its records, and then lowers the high watermark."""
+
+    def truncate_to(self, offset: int) -> None:
+        with self._monitor:
+            while self._segments[-1].base_offset > offset:
+                self._segments.pop()
+            self._segments[-1] = self._segments[-1].up_to(offset)
+            self._high_watermark = min(self._high_watermark, offset)
+
+
+class _PartitionOfSteps(Partition):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.log = _CutsInSteps(segment_bytes=1)
+
+
+class _CutsLogsInSteps(ReplicaManager):
+    _partition_class = _PartitionOfSteps
+
+
 class _LeavesWatches(DelayedOperationPurgatory[DelayedOperation]):
     """A purgatory that undoes nothing of a call that ends in an error."""
 
@@ -97,12 +146,14 @@ class _LeavesWatches(DelayedOperationPurgatory[DelayedOperation]):
     ("programs", "name"),
     [
         (timer.signals_with(LosingTimer), "timer-advance"),
+        (timer.signals_with(_TimerOfTwiceLinked), "timer-move-down"),
         (purgatory.signals_with(_LeavesWatches), "purgatory-watch"),
         (buffer_pool.signals_with(_KeepsItsPlace), "pool-lend-in-vain"),
+        (replication.signals_with(_CutsLogsInSteps), "broker-follow"),
         (accumulator.signals_with(_LosesWhatItTakes), "accumulator-drain"),
         (accumulator.signals_with(_KeepsTheUnused), "accumulator-append-waits"),
     ],
-    ids=["bucket", "watch", "waiter", "drain", "buffer"],
+    ids=["bucket", "linked", "watch", "waiter", "log", "drain", "buffer"],
 )
 def test_what_a_signal_breaks_is_found(programs: Iterable[Program], name: str) -> None:
     [program] = [one for one in programs if one.name == f"signal/{name}"]

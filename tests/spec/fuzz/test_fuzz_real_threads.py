@@ -25,7 +25,9 @@ from wheelproof_spec.components.purgatory.work import (
 )
 from wheelproof_spec.components.registry import machines
 from wheelproof_spec.drive.work import AdvanceBy
-from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.fuzz.hooks import Preemption
+from wheelproof_spec.fuzz.stage import RealThreads
+from wheelproof_spec.fuzz.threaded_case import Burst
 
 SEED = seeds.seed(20_261_120)
 MANY_BATCHES_S = 120.0
@@ -73,10 +75,8 @@ def test_every_discipline_is_drawn_and_keeps_its_claims(one: Claimed) -> None:
     number = DISCIPLINES.index(one)
     config = PurgatoryConfig(wheel_size=2, purge_interval=0)
     setup = PurgatorySetup(config=config, discipline=number)
-    case: ThreadedCase[PurgatorySetup, PurgatoryStep] = ThreadedCase(
-        setup=setup, preemption_seed=SEED, preempt_one_in=4
-    )
-    under_test = PurgatoryUnderTest(DelayedOperationPurgatory, None, case, keep=None)
+    threads = RealThreads("Purgatory", Preemption(SEED, 4))
+    under_test = PurgatoryUnderTest(DelayedOperationPurgatory, None, setup, threads)
     burst: Burst[PurgatoryStep] = (
         (HandIn(delay_ms=7, keys=("x", "y"), conditions=(0,)), SatisfyAndCheck(last=1, key="x")),
         (CheckAndComplete(key="x"), ForceOne(operation=-1)),

@@ -13,7 +13,7 @@ from wheelproof_lab.worlds.purgatory.purgatory import AnyPurgatory, PurgatoryWor
 from wheelproof_lab.worlds.tables import SignalRow, act, signalled_scenario_of, signals_of
 
 
-class _KeepingTimer(TimerOfOneList):
+class KeepingTimer(TimerOfOneList):
     """A timer that runs at the next advance what a signal has kept it from."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class SignalledPurgatory(PurgatoryWorld):
     """A purgatory, and what a signal may have left of a call."""
 
     def __init__(self, purgatory_class: type[AnyPurgatory]) -> None:
-        super().__init__(purgatory_class, timer=_KeepingTimer())
+        super().__init__(purgatory_class, timer=KeepingTimer())
         self._perhaps: list[DelayedOperation] = []
 
     def watch(self, operation: DelayedOperation, *keys: str) -> None:

@@ -73,8 +73,9 @@ class Broker(Bench):
             clock=self._clock,
         )
         self.manager = self._make(segment_bytes=len(_RECORD), replica_lag_time_max_ms=Millis(1))
+        self.led = _PARTITION
         self.lead(0, _FOLLOWER)
-        self._asked = 0
+        self.asked = 0
         self.produced: list[PartitionProduceResponse] = []
         self.fetched: list[FetchPartitionData] = []
         self.has_raised = False
@@ -105,7 +106,7 @@ class Broker(Bench):
                 self.produced.append(responses[_PARTITION])
             self.answered()
 
-        self._asked += record == _RECORD
+        self.asked += record == _RECORD
         with self.surviving():
             self.manager.append_records(
                 timeout_ms=timeout_ms,
@@ -136,7 +137,7 @@ class Broker(Bench):
             self.manager.stop_replica(_ANOTHER)
             self.answered()
 
-        self._asked += 1
+        self.asked += 1
         with self.surviving():
             self.manager.append_records(
                 timeout_ms=_SOME_TIME,
@@ -249,7 +250,7 @@ class Broker(Bench):
 
     def check_at_most_once(self) -> None:
         """Raise if a request was answered more than once."""
-        assert len(self.produced) <= self._asked, f"answered {len(self.produced)} times"
+        assert len(self.produced) <= self.asked, f"answered {len(self.produced)} times"
         expired = self.manager.produce.expirations
         assert expired <= len(self.produced), f"{expired} expired, {len(self.produced)} answered"
         expired = self.manager.fetch.consumer_expirations

@@ -93,6 +93,13 @@ _ROWS: Mapping[str, SignalRow[SignalledTimer]] = {
         signalled=(act(SignalledTimer.advance), act(SignalledTimer.advance)),
         threads={"cancel": act(SignalledTimer.cancel, 2)},
     ),
+    "timer-move-down": SignalRow(
+        summary="A signal ends an advance that moves one task down, while the size is read.",
+        before=(act(SignalledTimer.task, 3), act(SignalledTimer.at, 2)),
+        places=110,
+        signalled=(act(SignalledTimer.advance), act(SignalledTimer.advance)),
+        threads={"size": act(SignalledTimer.look, 1)},
+    ),
     "timer-close": SignalRow(
         summary="A signal ends a close, which is made again, while a task is added.",
         before=_DUE,

@@ -6,16 +6,16 @@ accumulator is asked for its memory, its incomplete batches and its flushes. A n
 replaces one that was closed, by force or not, or that still has an incomplete batch.
 """
 
-import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
+from wheelproof import sync
 from wheelproof.producer import BufferPool, RecordAccumulator
-from wheelproof.sync import use_runtime
-from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.topic_partition import TopicPartition
 from wheelproof_spec.base.calls import Interrupt
+from wheelproof_spec.base.component import Call
+from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
@@ -38,14 +38,25 @@ from wheelproof_spec.components.accumulator.work import (
 )
 from wheelproof_spec.drive.work import InterruptThread
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
-from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 from wheelproof_spec.fuzz.interruptions import Interruptions
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.fuzz.stage import Programs, RealThreads, Stage
+from wheelproof_spec.fuzz.threaded_case import Burst
 
 _PARTITIONS = tuple(TopicPartition("topic", number) for number in range(2))
 _MAX_SIZE = 2**20
+_TITLE = ACCUMULATOR.definition.title()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Leave(Call):
+    """Tell the sender that this thread has ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Serve(Call):
+    """Act as the sender until all other threads have ended."""
 
 
 def run_threaded_accumulator_fuzz(
@@ -54,7 +65,9 @@ def run_threaded_accumulator_fuzz(
     """Run bursts of threads on the accumulator of `accumulator_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "accumulator, real threads",
-        partial(AccumulatorUnderTest, accumulator_class, keep=plan.keep),
+        lambda case: AccumulatorUnderTest(
+            accumulator_class, case.setup, RealThreads(_TITLE, case.preemption()), keep=plan.keep
+        ),
         setups_of(BURSTS),
         bursts_of(BURSTS),
         plan,
@@ -67,36 +80,60 @@ class AccumulatorUnderTest:
     def __init__(
         self,
         accumulator_class: type[RecordAccumulator],
-        case: ThreadedCase[AccumulatorSetup, AccumulatorStep],
+        setup: AccumulatorSetup,
+        stage: Stage,
         *,
-        keep: Callable[[KeptHistory], object] | None,
+        keep: Callable[[KeptHistory], object] | None = None,
+        search: LinearizationSearch | None = None,
     ) -> None:
         self._keep = keep
-        self._split_one_in = case.setup.split_one_in
-        self._config = replace(case.setup.config, callbacks="in_order", gives_back="at_once")
+        self._search = search
+        self._stage = stage
+        self._split_one_in = setup.split_one_in
+        self._config = replace(setup.config, callbacks="in_order", gives_back="at_once")
         self._accumulator_class = accumulator_class
-        self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
         self._responses = 0
+        self._broken = False
         self._open()
+
+    def programs(self, burst: Burst[AccumulatorStep]) -> Programs:
+        """Return the calls of a burst, and those of the sender, who serves until all have ended."""
+        self._interruptions = Interruptions()
+        with self._stage.alone():
+            self._news = _News(len(burst))
+        programs: list[list[tuple[Call, Callable[[], None]]]] = [
+            [*((step, partial(self._call, step)) for step in program), (_Leave(), self._news.leave)]
+            for program in burst
+        ]
+        return [*programs, [(_Serve(), self._serve)]]
 
     def run(self, burst: Burst[AccumulatorStep]) -> Violation | None:
         """Run one burst beside a sender, and return the violation in the history."""
-        self._interruptions = Interruptions()
-        self._news = _News(len(burst))
-        programs: list[list[Callable[[], None]]] = [
-            [*(partial(self._call, step) for step in program), self._news.leave]
-            for program in burst
-        ]
-        violation = self._bursts.run([*programs, [self._serve]], self._recorded.read_gauges)
+        programs = self.programs(burst)
+        violation = self._bursts.judge(
+            lambda: self._stage.run(programs), self._recorded.read_gauges
+        )
         if violation is None and (self._closed or self._recorded.accumulator.has_incomplete()):
             violation = self._bursts.finish()
             self._open()
+        self._broken = violation is not None
         return violation
+
+    def finish(self) -> Violation | None:
+        """Return the violation at the end of the history, unless a burst has shown one."""
+        return None if self._broken else self._bursts.finish()
 
     def _open(self) -> None:
         self._closed = self._aborting = False
-        self._bursts = JudgedBursts(RECORDED, self._config, keep=self._keep)
-        with use_runtime(self._runtime):
+        self._bursts = JudgedBursts(
+            RECORDED,
+            self._config,
+            clock=self._stage.clock,
+            process=self._stage.process,
+            search=self._search,
+            keep=self._keep,
+        )
+        with self._stage.alone():
             pool = BufferPool(self._config.total_memory, self._config.batch_size)
             accumulator = self._accumulator_class(pool, reference_config(self._config))
         self._recorded = RecordedAccumulator(accumulator, pool, self._bursts.recorder, _PARTITIONS)
@@ -153,26 +190,28 @@ class _News:
     """
 
     def __init__(self, at_work: int) -> None:
-        self._changed = threading.Condition()
+        self._lock = sync.lock("news")
+        self._changed = sync.condition(self._lock, "news.changed")
         self._at_work = at_work
         self._is_any = False
 
     def spread(self) -> None:
         """Record that a call has ended, and wake the sender."""
-        with self._changed:
+        with self._lock:
             self._is_any = True
             self._changed.notify()
 
     def leave(self) -> None:
         """Record that a thread has ended, and wake the sender."""
-        with self._changed:
+        with self._lock:
             self._at_work -= 1
             self._changed.notify()
 
     def wait(self) -> bool:
         """Wait until a call or every thread has ended; return whether a thread still runs."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_any or not self._at_work)
+        with self._lock:
+            while not self._is_any and self._at_work:
+                self._changed.wait()
             self._is_any = False
             return self._at_work > 0
 

@@ -6,15 +6,13 @@ burst the available memory and the queue are read: no thread waits then. A new p
 closed one.
 """
 
-import threading
 from collections.abc import Callable
 from functools import partial
 
 from wheelproof.producer import BufferPool, ByteBuffer, WaitTime
 from wheelproof.producer.byte_buffer import allocate_stand_in
-from wheelproof.sync import use_runtime
-from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_spec.base.calls import Close, Interrupt
+from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
@@ -32,18 +30,22 @@ from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.components.buffer_pool.work import BURSTS, GiveBack, GiveBackAgain, PoolStep
 from wheelproof_spec.drive.work import AdvanceBy, InterruptThread
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
-from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 from wheelproof_spec.fuzz.interruptions import Interruptions
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.fuzz.stage import Programs, RealThreads, Stage
+from wheelproof_spec.fuzz.threaded_case import Burst
+
+_TITLE = BUFFER_POOL.definition.title()
 
 
 def run_threaded_pool_fuzz(pool_class: type[BufferPool], plan: FuzzPlan) -> FuzzReport:
     """Run bursts of threads on the pool of `pool_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "buffer pool, real threads",
-        partial(PoolUnderTest, pool_class, keep=plan.keep),
+        lambda case: PoolUnderTest(
+            pool_class, case.setup, RealThreads(_TITLE, case.preemption()), keep=plan.keep
+        ),
         setups_of(BURSTS),
         bursts_of(BURSTS),
         plan,
@@ -56,31 +58,52 @@ class PoolUnderTest:
     def __init__(
         self,
         pool_class: type[BufferPool],
-        case: ThreadedCase[PoolConfig, PoolStep],
+        setup: PoolConfig,
+        stage: Stage,
         *,
-        keep: Callable[[KeptHistory], object] | None,
+        keep: Callable[[KeptHistory], object] | None = None,
+        search: LinearizationSearch | None = None,
     ) -> None:
         self._keep = keep
+        self._search = search
         self._pool_class = pool_class
-        self._config = case.setup
-        self._failing = threading.local()
-        self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
+        self._config = setup
+        self._stage = stage
+        # The processes whose next allocation finds no memory.
+        self._failing = set[str]()
+        self._broken = False
         self._open()
+
+    def programs(self, burst: Burst[PoolStep]) -> Programs:
+        """Return the calls of a burst."""
+        self._interruptions = Interruptions()
+        return [[(step, partial(self._call, step)) for step in program] for program in burst]
 
     def run(self, burst: Burst[PoolStep]) -> Violation | None:
         """Run one burst and return the violation of the history, if any."""
-        self._interruptions = Interruptions()
-        programs = [[partial(self._call, step) for step in program] for program in burst]
-        violation = self._bursts.run(programs, self._calls.read_gauges)
+        programs = self.programs(burst)
+        violation = self._bursts.judge(lambda: self._stage.run(programs), self._calls.read_gauges)
         if violation is None and self._closed:
             violation = self._bursts.finish()
             self._open()
+        self._broken = violation is not None
         return violation
+
+    def finish(self) -> Violation | None:
+        """Return the violation at the end of the history, unless a burst has shown one."""
+        return None if self._broken else self._bursts.finish()
 
     def _open(self) -> None:
         self._closed = False
-        self._bursts = JudgedBursts(RECORDED, self._config, keep=self._keep)
-        with use_runtime(self._runtime):
+        self._bursts = JudgedBursts(
+            RECORDED,
+            self._config,
+            clock=self._stage.clock,
+            process=self._stage.process,
+            search=self._search,
+            keep=self._keep,
+        )
+        with self._stage.alone():
             pool = self._pool_class(
                 self._config.total_memory,
                 self._config.poolable_size,
@@ -96,7 +119,10 @@ class PoolUnderTest:
         self._interruptions.join_in(recorder.process())
         match step:
             case Allocate(size=size, max_time_to_block_ms=timeout_ms, fault=fault):
-                self._failing.now = fault is PoolFault.ALLOCATOR
+                if fault is PoolFault.ALLOCATOR:
+                    self._failing.add(recorder.process())
+                else:
+                    self._failing.discard(recorder.process())
                 buffer = self._calls.allocate(size, timeout_ms)
                 if buffer is not None:
                     self._calls.deallocate(buffer)
@@ -110,7 +136,7 @@ class PoolUnderTest:
                 raise AssertionError(step)
 
     def _allocate(self, size: int) -> ByteBuffer:
-        if self._failing.now:
+        if self._bursts.recorder.process() in self._failing:
             raise MemoryError
         return allocate_stand_in(size)
 

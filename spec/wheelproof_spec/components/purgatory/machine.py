@@ -5,12 +5,12 @@ whether the history is correct. After each burst all submitted expiries have run
 read. At the end of a case all time-outs are over, and a purge leaves nothing behind.
 """
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 
+from wheelproof import sync
 from wheelproof.clock import ManualClock
 from wheelproof.purgatory import (
     BlockingDiscipline,
@@ -20,12 +20,12 @@ from wheelproof.purgatory import (
     PendingFlagDiscipline,
     TryLockOnceDiscipline,
 )
-from wheelproof.sync import single_thread_executor, use_runtime
-from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
@@ -61,10 +61,10 @@ from wheelproof_spec.components.purgatory.work import (
 from wheelproof_spec.drive.work import AdvanceBy
 from wheelproof_spec.fuzz.burst import await_submitted
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
-from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.fuzz.stage import Programs, RealThreads, Stage
+from wheelproof_spec.fuzz.threaded_case import Burst
 from wheelproof_spec.history.run import EVERY_CALL_RETURNS
 
 
@@ -90,6 +90,7 @@ DISCIPLINES = (
 MakeDiscipline = Callable[[], CompletionDiscipline]
 
 _SHARDS = 2
+_TITLE = PURGATORY.definition.title()
 
 
 def run_threaded_purgatory_fuzz(variant: PurgatoryVariant, plan: FuzzPlan) -> FuzzReport:
@@ -101,7 +102,13 @@ def run_threaded_purgatory_fuzz(variant: PurgatoryVariant, plan: FuzzPlan) -> Fu
     work = work_of_bursts(len(DISCIPLINES) if discipline is None else 1)
     return run_burst_fuzz(
         "purgatory, real threads",
-        partial(PurgatoryUnderTest, variant.purgatory_class, discipline, keep=plan.keep),
+        lambda case: PurgatoryUnderTest(
+            variant.purgatory_class,
+            discipline,
+            case.setup,
+            RealThreads(_TITLE, case.preemption()),
+            keep=plan.keep,
+        ),
         setups_of(work),
         bursts_of(work),
         plan,
@@ -115,11 +122,15 @@ class PurgatoryUnderTest:
         self,
         purgatory_class: type[AnyPurgatory],
         discipline: MakeDiscipline | None,
-        case: ThreadedCase[PurgatorySetup, PurgatoryStep],
+        setup: PurgatorySetup,
+        stage: Stage,
         *,
-        keep: Callable[[KeptHistory], object] | None,
+        keep: Callable[[KeptHistory], object] | None = None,
+        search: LinearizationSearch | None = None,
+        executor: DeferredExecutor | None = None,
     ) -> None:
-        drawn, asked = DISCIPLINES[case.setup.discipline], case.setup.config
+        """Make it; without an `executor`, whose tasks who advances runs, it has a thread."""
+        drawn, asked = DISCIPLINES[setup.discipline], setup.config
         config = replace(
             drawn.claims,
             tick_ms=asked.tick_ms,
@@ -130,15 +141,22 @@ class PurgatoryUnderTest:
         self._names = count(1)
         self._made: list[RecordedOperation] = []
         self._now_ms = 0
-        self._clock_moves = threading.Lock()
         self._broken = False
+        self._stage = stage
         self._bursts = JudgedBursts(
-            RECORDED, config, clock="virtual", profile=WHEELPROOF, keep=keep
+            RECORDED,
+            config,
+            clock="virtual",
+            profile=WHEELPROOF,
+            process=stage.process,
+            search=search,
+            keep=keep,
         )
-        self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
-        with use_runtime(self._runtime):
+        self._deferred = executor
+        with stage.alone():
             self._clock = ManualClock(0)
-            self._executor = single_thread_executor("purgatory under test")
+            self._clock_moves = sync.lock("clock moves")
+            self._executor = executor or sync.single_thread_executor("purgatory under test")
             timer = SystemTimer(
                 "under test",
                 tick_ms=config.tick_ms,
@@ -155,12 +173,14 @@ class PurgatoryUnderTest:
             )
         self._calls = RecordedCalls(self._purgatory, self._bursts.recorder)
 
+    def programs(self, burst: Burst[PurgatoryStep]) -> Programs:
+        """Return the calls of a burst."""
+        return [[(step, partial(self._call, step)) for step in program] for program in burst]
+
     def run(self, burst: Burst[PurgatoryStep]) -> Violation | None:
         """Run one burst and return the violation of its history, if any."""
-        programs = [[partial(self._call, step) for step in program] for program in burst]
-        # The threads make operations, with primitives of the same runtime.
-        with use_runtime(self._runtime):
-            violation = self._bursts.run(programs, self._settle)
+        programs = self.programs(burst)
+        violation = self._bursts.judge(lambda: self._stage.run(programs), self._settle)
         self._broken = violation is not None
         return violation
 
@@ -170,8 +190,9 @@ class PurgatoryUnderTest:
             # A thread may be stuck in the purgatory.
             self._executor.shutdown()
             return None
-        end = partial(self._advance, LONGEST_DELAY_MS + 1)
-        violation = self._bursts.run([[end]], self._purge) or self._bursts.finish()
+        last = self.programs(((AdvanceBy(jump_ms=LONGEST_DELAY_MS + 1),),))
+        violation = self._bursts.judge(lambda: self._stage.run(last), self._purge)
+        violation = violation or self._bursts.finish()
         end_it = self._executor.shutdown if violation else self._purgatory.close
         end_it()
         return violation
@@ -216,10 +237,15 @@ class PurgatoryUnderTest:
             recorder.do(Tick(to_ms=self._now_ms), move)
         advance = partial(self._purgatory.advance_clock, Millis(0))
         recorder.call(AdvanceClock(timeout_ms=0), lambda: Advanced(expired=advance()))
+        if self._deferred is not None:
+            self._deferred.run_pending()
+
+    def _await_submitted(self) -> None:
+        if self._deferred is None:
+            await_submitted(self._executor, EVERY_CALL_RETURNS)
 
     def _settle(self) -> None:
-        wait = partial(await_submitted, self._executor, EVERY_CALL_RETURNS)
-        self._bursts.recorder.do(AwaitSubmitted(), wait)
+        self._bursts.recorder.do(AwaitSubmitted(), self._await_submitted)
         self._calls.watched()
         self._calls.num_delayed()
         self._calls.num_keys()

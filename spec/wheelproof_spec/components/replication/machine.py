@@ -5,14 +5,14 @@ decides whether they are correct. After each burst the gauges of both purgatorie
 log, also as consumers see it. At the end of a case all requests have expired, and nothing is kept.
 """
 
-import threading
 from collections.abc import Callable
 from functools import partial
 
+from wheelproof import sync
 from wheelproof.clock import ManualClock
 from wheelproof.replication import ReplicaManager
-from wheelproof.sync import DeferredExecutor, use_runtime
-from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof.sync import DeferredExecutor
+from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
@@ -38,10 +38,12 @@ from wheelproof_spec.components.replication.work import (
 )
 from wheelproof_spec.drive.work import AdvanceBy
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
-from wheelproof_spec.fuzz.hooks import InstrumentedRuntime
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.fuzz.stage import Programs, RealThreads, Stage
+from wheelproof_spec.fuzz.threaded_case import Burst
+
+_TITLE = REPLICATION.definition.title()
 
 
 def run_threaded_replication_fuzz(
@@ -50,7 +52,9 @@ def run_threaded_replication_fuzz(
     """Run bursts of threads on a broker of `manager_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "replication, real threads",
-        partial(BrokerUnderTest, manager_class, keep=plan.keep),
+        lambda case: BrokerUnderTest(
+            manager_class, case.setup, RealThreads(_TITLE, case.preemption()), keep=plan.keep
+        ),
         setups_of(BURSTS),
         bursts_of(BURSTS),
         plan,
@@ -63,31 +67,38 @@ class BrokerUnderTest:
     def __init__(
         self,
         manager_class: type[ReplicaManager],
-        case: ThreadedCase[ReplicationSetup, ReplicationStep],
+        setup: ReplicationSetup,
+        stage: Stage,
         *,
-        keep: Callable[[KeptHistory], object] | None,
+        keep: Callable[[KeptHistory], object] | None = None,
+        search: LinearizationSearch | None = None,
     ) -> None:
-        config = case.setup.config
-        self._bursts = JudgedBursts(RECORDED, config, clock="virtual", keep=keep)
-        self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
+        config = setup.config
+        self._stage = stage
+        self._bursts = JudgedBursts(
+            RECORDED, config, clock="virtual", process=stage.process, search=search, keep=keep
+        )
         self._executor = DeferredExecutor()
         self._broken = False
-        self._clock_moves = threading.Lock()
-        self._elections = threading.Lock()
         self._now_ms = 0
-        with use_runtime(self._runtime):
+        with stage.alone():
+            self._clock_moves = sync.lock("clock moves")
+            self._elections = sync.lock("elections")
             self._clock = ManualClock(0)
             broker = ReferenceBroker(config, self._clock, self._executor, manager_class)
             self._broker = RecordedBroker(broker, self._bursts.recorder)
             for partition in BURSTS.partitions:
                 self._broker.lead(partition, FOLLOWERS)
 
+    def programs(self, burst: Burst[ReplicationStep]) -> Programs:
+        """Return the calls of a burst."""
+        return [[(step, partial(self._call, step)) for step in program] for program in burst]
+
     def run(self, burst: Burst[ReplicationStep]) -> Violation | None:
         """Run one burst and return the violation of its history, if any."""
-        programs = [[partial(self._call, step) for step in program] for program in burst]
-        # The threads make requests, with primitives of the same runtime.
-        with use_runtime(self._runtime):
-            violation = self._bursts.run(programs, self._read_gauges)
+        programs = self.programs(burst)
+        with self._stage.alone():
+            violation = self._bursts.judge(lambda: self._stage.run(programs), self._read_gauges)
         self._broken = violation is not None
         return violation
 
@@ -95,9 +106,10 @@ class BrokerUnderTest:
         """Let all requests expire: each must be answered, and nothing may be kept."""
         if self._broken:
             return None
-        with use_runtime(self._runtime):
-            end = partial(self._advance, max(BURSTS.timeouts_ms))
-            return self._bursts.run([[end]], self._read_gauges) or self._bursts.finish()
+        last = self.programs(((AdvanceBy(jump_ms=max(BURSTS.timeouts_ms)),),))
+        with self._stage.alone():
+            violation = self._bursts.judge(lambda: self._stage.run(last), self._read_gauges)
+        return violation or self._bursts.finish()
 
     def _call(self, step: ReplicationStep) -> None:
         broker = self._broker

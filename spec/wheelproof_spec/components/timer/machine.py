@@ -27,7 +27,7 @@ from wheelproof_spec.components.timer.cases import TIMER
 from wheelproof_spec.components.timer.component import TimerCall, TimerObservation
 from wheelproof_spec.components.timer.lists import run_list_fuzz
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort, TimerVariant
-from wheelproof_spec.components.timer.under_test import DrawnThreads, RealThreads, TimerUnderTest
+from wheelproof_spec.components.timer.under_test import TimerUnderTest
 from wheelproof_spec.components.timer.work import (
     TASKS,
     MoveClockBy,
@@ -41,6 +41,7 @@ from wheelproof_spec.fuzz.controlled_threads import burst_line, drawn_schedule
 from wheelproof_spec.fuzz.engine import STEPS_PER_CASE, Recorder, run_machine
 from wheelproof_spec.fuzz.hooks import InstrumentedRuntime, StepLimit, StepLimitExceededError
 from wheelproof_spec.fuzz.machine import Machine
+from wheelproof_spec.fuzz.stage import DrawnThreads, RealThreads
 from wheelproof_spec.fuzz.threaded_case import Burst, Program, setup_line
 
 SWITCH_ONE_IN = (3, 10, 30)
@@ -58,6 +59,7 @@ _CONTROLLED = TimerBursts(
     tasks=TASKS[:3],
     near=True,
 )
+_TITLE = TIMER.definition.title()
 _NO_MOVE = MoveClockBy(jump_ms=0)
 
 T = TypeVar("T")
@@ -68,7 +70,10 @@ def run_threaded_timer_fuzz(variant: TimerVariant, plan: FuzzPlan) -> FuzzReport
     return run_burst_fuzz(
         "timer, real threads",
         lambda case: TimerUnderTest(
-            variant.timer_class, case.setup, RealThreads(case.preemption()), plan.keep
+            variant.timer_class,
+            case.setup,
+            RealThreads(_TITLE, case.preemption()),
+            keep=plan.keep,
         ),
         setups_of(_REAL),
         _real_bursts,
@@ -121,8 +126,8 @@ def _controlled_machine(
             self._move = steps_of(_CONTROLLED.kinds()["move_clock"], setup)
             self._programs = _controlled_programs(setup)
             self._lines = [setup_line(setup)]
-            self._stage = DrawnThreads()
-            self._timer = TimerUnderTest(timer_class, setup, self._stage, keep)
+            self._stage = DrawnThreads(_TITLE)
+            self._timer = TimerUnderTest(timer_class, setup, self._stage, keep=keep)
 
         @precondition(lambda self: self._stage is not None)
         @rule(data=st.data())

@@ -1,27 +1,21 @@
 """A SystemTimer with several threads on a manual clock, judged after each burst of calls.
 
-The threads are real threads, or threads of the controlled runtime.
+The stage has the threads: real ones, those of the controlled runtime, or the model checker's.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 from wheelproof.clock import ManualClock
-from wheelproof.sync import use_runtime
-from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_explore.counterexamples.counterexample import Deviation
-from wheelproof_explore.strategies.drawn import Draw, keep_running
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
 from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
-    DEFINITION,
     Add,
     Cancel,
     Cancelled,
@@ -32,93 +26,12 @@ from wheelproof_spec.components.timer.component import (
 )
 from wheelproof_spec.components.timer.history import RECORDED
 from wheelproof_spec.components.timer.work import MoveClockBy, TimerSetup, TimerStep
-from wheelproof_spec.fuzz.burst import run_burst
-from wheelproof_spec.fuzz.controlled_threads import ControlledThreads
-from wheelproof_spec.fuzz.hooks import InstrumentedRuntime, Preemption
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.fuzz.stage import Programs, Stage
 from wheelproof_spec.fuzz.threaded_case import Burst
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 _EXECUTOR = "executor"
-
-Programs = Sequence[Sequence[tuple[TimerStep, Callable[[], object]]]]
-"""The steps of each thread, each with the function that makes the call."""
-
-_TITLE = DEFINITION.title()
-
-
-class TimerStage(Protocol):
-    """The environment in which a timer under test is set up and runs its bursts."""
-
-    @property
-    def process(self) -> Callable[[], str] | None:
-        """The function that names the current thread; None for threads of the operating system."""
-        ...
-
-    def alone(self) -> AbstractContextManager[None]:
-        """Enter a block in which no other thread runs; the timer is made in such a block."""
-        ...
-
-    def run(self, programs: Programs) -> None:
-        """Run the programs at the same time; raises BurstError if a program does not end."""
-        ...
-
-    def close(self) -> None:
-        """End all threads."""
-        ...
-
-
-class RealThreads:
-    """Threads of the operating system; the preemption makes them switch.
-
-    The same preemption gives similar interleavings, but not always the same ones.
-    """
-
-    process = None
-
-    def __init__(self, preemption: Preemption) -> None:
-        self._runtime = InstrumentedRuntime(ThreadsRuntime(), preemption)
-
-    def alone(self) -> AbstractContextManager[None]:
-        """Use the instrumented runtime inside the block."""
-        return use_runtime(self._runtime)
-
-    def run(self, programs: Programs) -> None:
-        """Run a burst; see `run_burst`."""
-        run_burst([[call for _, call in program] for program in programs], _TITLE)
-
-    def close(self) -> None:
-        """Do nothing: every burst has ended its threads."""
-
-
-class DrawnThreads:
-    """Threads of the controlled runtime; `schedule` decides in each burst which thread runs."""
-
-    def __init__(self) -> None:
-        self.schedule: Draw = keep_running
-        self._threads = ControlledThreads(_TITLE)
-        self.process = self._threads.thread_name
-
-    @property
-    def deviations(self) -> tuple[Deviation, ...]:
-        """The switches of the last burst."""
-        return self._threads.deviations
-
-    def story(self) -> tuple[str, ...]:
-        """Return the last burst as a table."""
-        return self._threads.story()
-
-    def alone(self) -> AbstractContextManager[None]:
-        """Use the controlled runtime inside the block."""
-        return self._threads.alone()
-
-    def run(self, programs: Programs) -> None:
-        """Run a burst by the schedule."""
-        self._threads.run(programs, self.schedule)
-
-    def close(self) -> None:
-        """End the threads that have not ended."""
-        self._threads.close()
 
 
 class TimerUnderTest:
@@ -128,8 +41,10 @@ class TimerUnderTest:
         self,
         timer_class: type[SystemTimer],
         setup: TimerSetup,
-        stage: TimerStage,
-        keep: Callable[[KeptHistory], object] | None,
+        stage: Stage,
+        *,
+        keep: Callable[[KeptHistory], object] | None = None,
+        search: LinearizationSearch | None = None,
     ) -> None:
         config, delays_ms = setup.config, setup.delays_ms
         self._config = replace(config, runs="inline", run_order="promised")
@@ -143,6 +58,7 @@ class TimerUnderTest:
             clock="virtual",
             profile=KAFKA.name,
             process=stage.process,
+            search=search,
             keep=keep,
         )
         self._recorder = self._bursts.recorder
@@ -160,12 +76,16 @@ class TimerUnderTest:
                 executor=InlineExecutor(),
             )
 
+    def programs(self, burst: Burst[TimerStep]) -> Programs:
+        """Return the calls of a burst."""
+        return [[(step, self._call(step)) for step in program] for program in burst]
+
     def run(self, burst: Burst[TimerStep], *, last: bool = False) -> Violation | None:
         """Run one burst, ask for the size, and return the violation of the history, if any.
 
         The `last` burst ends the history: then every submitted task must have run.
         """
-        programs = [[(step, self._call(step)) for step in program] for program in burst]
+        programs = self.programs(burst)
         violation = self._bursts.judge(lambda: self._stage.run(programs), self._read_size)
         self._broken = violation is not None
         return self._bursts.finish() if last and violation is None else violation
