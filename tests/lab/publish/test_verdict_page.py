@@ -1,7 +1,9 @@
 """docs/verdicts.md: what it says is so, and nothing deviates without a reason."""
 
+import argparse
 import re
 import subprocess
+import tempfile
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT
+from wheelproof_lab.publish.verdicts import page
 from wheelproof_lab.publish.verdicts.measure import Extent, measure
 from wheelproof_lab.publish.verdicts.page import PAGE
 from wheelproof_lab.publish.verdicts.render import render
@@ -176,6 +179,36 @@ def test_verdict_page_is_not_made_of_a_deviation_that_is_news() -> None:
         UnexplainedDeviationError, match=r"Netty deviates from profile hashed-wheel"
     ):
         explain("Netty", "timer", "hashed-wheel", "Timer.RunsWithinItsLateness")
+
+
+@pytest.mark.parametrize("is_news", [False, True])
+def test_verdict_page_keeps_the_histories_of_what_is_news(
+    is_news: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path] = []
+
+    def recorded(_chosen: object, _extent: object, folder: Path, _tell: object) -> tuple[()]:
+        folders.append(folder)
+        folder.joinpath("history.jsonl").write_text("a history", encoding="utf-8")
+        return ()
+
+    def rendered(*_given: object) -> str:
+        if is_news:
+            raise UnexplainedDeviationError("a deviation that nobody knows")
+        return "a page"
+
+    monkeypatch.setattr(page, "measure", recorded)
+    monkeypatch.setattr(page, "render", rendered)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    parser = argparse.ArgumentParser()
+    page.declare(parser)
+    given = parser.parse_args(["--output", str(tmp_path / "page.md")])
+    if is_news:
+        with pytest.raises(UnexplainedDeviationError, match=re.escape(str(tmp_path))):
+            page.run(given)
+    else:
+        page.run(given)
+    assert [folder.joinpath("history.jsonl").exists() for folder in folders] == [is_news]
 
 
 @pytest.mark.parametrize("component", ["timer", "purgatory", "buffer_pool", "accumulator"])

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from wheelproof_lab.checkout import required_checkout
 from wheelproof_lab.publish.verdicts.measure import Extent, measure
 from wheelproof_lab.publish.verdicts.render import render
-from wheelproof_lab.publish.verdicts.subjects import IMPLEMENTATIONS
+from wheelproof_lab.publish.verdicts.subjects import IMPLEMENTATIONS, UnexplainedDeviationError
 from wheelproof_spec.app.program import runs
 from wheelproof_spec.base.results.reports import write_text
 
@@ -44,16 +45,25 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the page; write nothing if a program fails or a deviation has no explanation."""
+    """Write the page; write nothing if a program fails or a deviation has no explanation.
+
+    Then the histories are kept: threads that run once more need not meet it again.
+    """
     checkout = required_checkout()
     extent = Extent(**{name: getattr(arguments, name) for name, _, _ in _NUMBERS})
     output = Path.cwd() / arguments.output if arguments.output else checkout / PAGE
     wanted: list[str] = arguments.only or [one.name for one in IMPLEMENTATIONS]
     chosen = [one for one in IMPLEMENTATIONS if one.name in wanted]
     # The commands on the page are relative to the checkout.
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(checkout):
-        measured = measure(chosen, extent, Path(folder), lambda text: print(text, file=sys.stderr))
-        write_text(output, render(measured, extent, _command(extent)))
+    folder = Path(tempfile.mkdtemp(prefix="wheelproof-verdicts-"))
+    with contextlib.ExitStack() as stack, contextlib.chdir(checkout):
+        stack.callback(shutil.rmtree, folder)
+        measured = measure(chosen, extent, folder, lambda text: print(text, file=sys.stderr))
+        try:
+            write_text(output, render(measured, extent, _command(extent)))
+        except UnexplainedDeviationError as error:
+            stack.pop_all()
+            raise UnexplainedDeviationError(f"{error}; the histories are in {folder}") from error
     return 0
 
 

@@ -127,6 +127,6 @@ def explain(
             return one
     raise UnexplainedDeviationError(
         f"the {component} of {implementation} deviates from profile {profile} by {clause}, and "
-        "app/verdict_page/implementations.toml puts it down to nothing; look into it, "
-        "write it up, and add it there"
+        "lab/wheelproof_lab/publish/verdicts/implementations.toml does not explain it; look "
+        "into it, write it up, and add it there"
     )
