@@ -8,8 +8,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock, patch
+from unittest.mock import MagicMock, Mock, patch
 
 from threads import together
 
@@ -83,3 +84,92 @@ def paho_two_wait_for_publish() -> None:
     message = import_module("paho.mqtt.client").MQTTMessageInfo(1)
     waits = message.wait_for_publish
     together(waits, waits, message._set_as_published)
+
+
+def neo4j_failed_connection() -> None:
+    """A connection fails and gives its place back; the thread that waits for it is not told."""
+    pool_module = import_module("neo4j._sync.io._pool")
+    error = import_module("neo4j.exceptions").AuthError
+    opener = Mock(
+        side_effect=[error("not yet"), Mock(ssr_enabled=False, unresolved_address="host")]
+    )
+    config = import_module("neo4j._sync.config").PoolConfig(max_connection_pool_size=1, auth=Mock())
+    workspace = import_module("neo4j._conf").WorkspaceConfig()
+    pool = pool_module.DirectBoltPool(opener, config, workspace, "host")
+
+    def use() -> None:
+        with suppress(error):
+            pool.release(pool.acquire("WRITE", float("inf"), None, None, None, None))
+
+    together(use, use)
+
+
+def s3transfer_cancelled() -> None:
+    """A transfer is cancelled before it begins; its done callback sets its exception: deadlock."""
+    module = import_module("s3transfer.futures")
+    coordinator = module.TransferCoordinator()
+    future = module.TransferFuture(Mock(), coordinator)
+    coordinator.add_done_callback(lambda: future.set_exception(OSError()))
+    future.cancel()
+
+
+def cheroot_stop_hangs() -> None:
+    """A pool grows while it is stopped: the new thread takes the request that an old one needs."""
+    module = import_module("cheroot.workers.threadpool")
+    server = SimpleNamespace(stats={"Worker Threads": {}, "Enabled": False}, error_log=Mock())
+
+    def begun(worker: Any) -> threading.Event:
+        event: threading.Event = vars(worker).setdefault("begun", threading.Event())
+        return event
+
+    def begin(worker: Any, now: bool) -> None:
+        if now:
+            begun(worker).set()
+
+    # The pool looks at `ready` in a loop of sleeps. Here the look waits.
+    ready = property(lambda worker: begun(worker).wait(), begin)
+    worker = type("Worker", (module.WorkerThread,), {"ready": ready})
+    with patch.object(module, "WorkerThread", worker):
+        server.requests = pool = module.ThreadPool(server, min=1, max=2)
+        pool.start()
+        together(partial(pool.grow, 1), pool.stop)
+    pool.stop()
+
+
+def _publisher(**settings: object) -> Any:
+    """Make a publisher of Pub/Sub whose server takes every message."""
+    client = import_module("google.cloud.pubsub_v1.publisher.client")
+    types = import_module("google.cloud.pubsub_v1.types")
+    generated = client.publisher_client.PublisherClient
+    with patch.object(generated, "__init__", lambda made: setattr(made, "_transport", MagicMock())):
+        publisher = client.Client(types.BatchSettings(), types.PublisherOptions(**settings))
+    publisher._gapic_publish = lambda messages, **_others: SimpleNamespace(message_ids=messages)
+    return publisher
+
+
+def _publish(publisher: Any, size: int, **key: str) -> Any:
+    """Publish so many bytes; None if that is too large for the server."""
+    errors = import_module("google.cloud.pubsub_v1.publisher.exceptions")
+    with suppress(errors.MessageTooLargeError):
+        return publisher.publish("projects/p/topics/t", b"x" * size, **key)
+    return None
+
+
+def pubsub_key_is_stuck() -> None:
+    """The timer sends the empty batch of a refused message; what comes later is never sent."""
+    publisher = _publisher(enable_message_ordering=True)
+
+    def publish() -> None:
+        _publish(publisher, 10**7, ordering_key="key")
+        _publish(publisher, 1, ordering_key="key").result()
+
+    together(publish, publisher.ensure_cleanup_and_commit_timer_runs)
+
+
+def pubsub_memory_is_lost() -> None:
+    """A refused message keeps its place in the flow control, and the next one waits for ever."""
+    types = import_module("google.cloud.pubsub_v1.types")
+    flow = types.PublishFlowControl(1, 10**8, types.LimitExceededBehavior.BLOCK)
+    publisher = _publisher(flow_control=flow)
+    _publish(publisher, 10**7)
+    _publish(publisher, 1)

@@ -416,6 +416,36 @@ CLIENTS: tuple[Defect, ...] = (
         broken="2.2.0",
         what="of two threads that wait for a message one is never told",
     ),
+    Defect(
+        name="neo4j_failed_connection",
+        package="neo4j",
+        broken="6.4.1",
+        what="a connection fails, and the thread that waits for its place is not told",
+    ),
+    Defect(
+        name="s3transfer_cancelled",
+        package="s3transfer",
+        broken="0.19.3",
+        what="cancel() deadlocks with a done callback that sets an exception",
+    ),
+    Defect(
+        name="cheroot_stop_hangs",
+        package="cheroot",
+        broken="11.1.2",
+        what="stop() never returns if the pool grows meanwhile",
+    ),
+    Defect(
+        name="pubsub_key_is_stuck",
+        package="google-cloud-pubsub",
+        broken="2.44.0",
+        what="after a message that is too large, its ordering key is stuck",
+    ),
+    Defect(
+        name="pubsub_memory_is_lost",
+        package="google-cloud-pubsub",
+        broken="2.44.0",
+        what="a message that is too large keeps its place in the flow control",
+    ),
 )
 
 DEFECTS = {"tasks": TASKS, "threads": THREADS, "clients": CLIENTS}
