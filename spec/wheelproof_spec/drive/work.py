@@ -230,4 +230,6 @@ def _fields(record: object) -> dict[str, object]:
 def _plain(value: object) -> object:
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, Call):
+        return shown(value)
     return plain_record(value) if dataclasses.is_dataclass(value) else value

@@ -40,6 +40,7 @@ from wheelproof_spec.components.replication.work import (
     LoseAndLeadAgain,
     Place,
     Produce,
+    ProduceAndCall,
     Replicate,
     ReplicateAll,
     ReplicationSetup,
@@ -114,7 +115,7 @@ class _Walk:
                 yield step
             case AdvanceBy(jump_ms=jump_ms):
                 yield self._advance(jump_ms)
-            case Consume() | Replicate() | ReplicateAll() | LoseAndLeadAgain():
+            case ProduceAndCall() | Consume() | Replicate() | ReplicateAll() | LoseAndLeadAgain():
                 raise AssertionError(step)
 
     def _lead(self, partition: PartitionName, in_sync: tuple[int, ...]) -> ReplicationCall:

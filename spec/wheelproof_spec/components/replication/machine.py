@@ -18,7 +18,7 @@ from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.replication.cases import REPLICATION
-from wheelproof_spec.components.replication.component import WHEELPROOF
+from wheelproof_spec.components.replication.component import WHEELPROOF, MaybeShrinkInSync
 from wheelproof_spec.components.replication.history import RECORDED
 from wheelproof_spec.components.replication.recording.calls import RecordedBroker
 from wheelproof_spec.components.replication.reference import (
@@ -31,6 +31,7 @@ from wheelproof_spec.components.replication.work import (
     Consume,
     LoseAndLeadAgain,
     Produce,
+    ProduceAndCall,
     Replicate,
     ReplicateAll,
     ReplicationSetup,
@@ -114,8 +115,12 @@ class BrokerUnderTest:
     def _call(self, step: ReplicationStep) -> None:
         broker = self._broker
         match step:
-            case Produce(partitions=partitions, sizes=sizes):
-                broker.produce(partitions, step.required_acks, step.timeout_ms, len(sizes))
+            case Produce():
+                self._produce(step)
+            case ProduceAndCall(produce=produce, then=then):
+                self._produce(produce, partial(self._call_back, then))
+            case MaybeShrinkInSync():
+                broker.shrink()
             case Consume(partitions=partitions, max_wait_ms=max_wait_ms, min_bytes=min_bytes):
                 broker.consume(partitions, max_wait_ms, min_bytes)
             case Replicate(follower=follower, partition=partition):
@@ -130,6 +135,20 @@ class BrokerUnderTest:
                     broker.lose_and_lead_again(partition, records, ())
             case _:
                 raise AssertionError(step)
+
+    def _call_back(self, step: ReplicationStep) -> None:
+        """Make the call of a callback, which must not wait for who may be waiting for it."""
+        if not isinstance(step, LoseAndLeadAgain):
+            self._call(step)
+        elif self._elections.try_acquire():
+            try:
+                self._broker.lose_and_lead_again(step.partition, step.records, ())
+            finally:
+                self._elections.release()
+
+    def _produce(self, step: Produce, then: Callable[[], None] | None = None) -> None:
+        acks, timeout_ms, records = step.required_acks, step.timeout_ms, len(step.sizes)
+        self._broker.produce(step.partitions, acks, timeout_ms, records, then)
 
     def _advance(self, jump_ms: int) -> None:
         with self._clock_moves:

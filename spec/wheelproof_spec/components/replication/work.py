@@ -17,7 +17,7 @@ from wheelproof_spec.components.replication.component import (
     PartitionName,
     ReplicationConfig,
 )
-from wheelproof_spec.drive.work import AdvanceBy, Alphabet, Draw, Kind
+from wheelproof_spec.drive.work import AdvanceBy, Alphabet, Draw, Kind, always
 
 PARTITIONS = ("a", "b", "c")
 """The partitions; the last one is led less often, and is unknown in most cases."""
@@ -56,6 +56,14 @@ class Produce(Call):
     timeout_ms: int
     partitions: tuple[PartitionName, ...]
     sizes: tuple[int, ...] = (10,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProduceAndCall(Call):
+    """Append, and make another call in the callback of the answer."""
+
+    produce: Produce
+    then: "ReplicationStep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +165,7 @@ class Chase(Call):
 
 ReplicationStep = (
     Produce
+    | ProduceAndCall
     | Fetch
     | Consume
     | Replicate
@@ -257,6 +266,8 @@ class BurstSteps:
                 ),
                 weight=1,
             ),
+            "call_back": Kind(draw=lambda draw, _: _calls_back(draw, *partitions), weight=1),
+            "shrink": Kind(draw=always(MaybeShrinkInSync()), weight=1),
             "consume": Kind(
                 draw=lambda draw, _: Consume(
                     partitions=draw.among(lists),
@@ -288,6 +299,23 @@ class BurstSteps:
 
 
 BURSTS = BurstSteps()
+
+
+def _calls_back(draw: Draw, here: PartitionName, there: PartitionName) -> ReplicationStep:
+    """Return an append to one partition, whose callback calls for the other one.
+
+    Never the other way round: a callback runs under the lock of its request, so two requests whose
+    callbacks complete each other may wait for each other for ever.
+    """
+    then: Sequence[ReplicationStep] = (
+        Produce(required_acks=1, timeout_ms=0, partitions=(there,)),
+        Replicate(follower=FOLLOWERS[0], partition=there),
+        LoseAndLeadAgain(partition=there, records=1),
+    )
+    return ProduceAndCall(
+        produce=Produce(required_acks=draw.among((ALL_ACKS, 1)), timeout_ms=7, partitions=(here,)),
+        then=draw.among(then),
+    )
 
 
 def _produce(draw: Draw, setup: ReplicationSetup) -> ReplicationStep:

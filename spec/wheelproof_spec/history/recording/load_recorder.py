@@ -37,6 +37,8 @@ class LoadRecorder:
         self._indices = count()
         self._processes: list[_Lines] = []
         self._mine = _Mine()
+        # The processes of the calls that are open on each thread, the innermost one last.
+        self._open: dict[str, list[str]] = {}
 
     def process(self) -> str:
         """Return the name of the current process; the names of threads alone need not be unique."""
@@ -46,20 +48,30 @@ class LoadRecorder:
         """Make a call, write a line before and a line after it, and return whether it succeeded.
 
         `call` returns the answer as it is written. Raises the error of the call, unless it is a
-        refusal.
+        refusal. A call inside another one, as of a callback, has a process of its own.
         """
+        thread = self._process()
+        open_calls = self._open.setdefault(thread, [])
+        process = f"{thread}/{len(open_calls)}" if open_calls else thread
+        open_calls.append(process)
+        try:
+            return self._call(process, asked, call)
+        finally:
+            open_calls.pop()
+
+    def _call(self, process: str, asked: Call, call: Callable[[], object]) -> bool:
         f = asked.name_on_the_wire()
-        self._write("invoke", f, asked)
+        self._write("invoke", f, asked, process=process)
         try:
             answer = call()
         except Exception as error:
             refusal = refusal_of(error)
             if refusal is None:
-                self._write("info", f, NOTHING)
+                self._write("info", f, NOTHING, process=process)
                 raise
-            self._write("fail", f, NOTHING, refusal)
+            self._write("fail", f, NOTHING, refusal, process=process)
             return False
-        self._write("ok", f, answer)
+        self._write("ok", f, answer, process=process)
         return True
 
     def do(self, asked: Call, call: Callable[[], object]) -> bool:
@@ -89,12 +101,12 @@ class LoadRecorder:
         return answers[0]
 
     def begins(self, what: Call, process: str | None = None) -> None:
-        """Record that a callback began; by default on this thread."""
-        self._write("invoke", what.name_on_the_wire(), what, process=process)
+        """Record that a callback began; by default in the call that this thread is in."""
+        self._write("invoke", what.name_on_the_wire(), what, process=process or self._inner())
 
     def ends(self, what: Call, process: str | None = None) -> None:
         """Record that the callback that began in this process has ended."""
-        self._write("ok", what.name_on_the_wire(), NOTHING, process=process)
+        self._write("ok", what.name_on_the_wire(), NOTHING, process=process or self._inner())
 
     def take(self) -> list[HistoryOp[object]]:
         """Return the lines written since the last `take`, in order; no thread may be in a call."""
@@ -113,13 +125,19 @@ class LoadRecorder:
         stream.write(format_line(end))
         return len(ops)
 
+    def _inner(self) -> str:
+        thread = self._process()
+        open_calls = self._open.get(thread)
+        return open_calls[-1] if open_calls else thread
+
     def _write(
         self,
         kind: Literal["invoke", "ok", "fail", "info"],
         f: str,
         value: object,
         error: str | None = None,
-        process: str | None = None,
+        *,
+        process: str,
     ) -> None:
         lines = self._mine.lines
         if lines is None:
@@ -132,7 +150,7 @@ class LoadRecorder:
                 kind="op",
                 history=self._history,
                 index=next(self._indices),
-                process=process or self._process(),
+                process=process,
                 type=kind,
                 f=f,
                 value=value,

@@ -1,6 +1,6 @@
 """Calls of the reference's broker that write what they do, for the load and the machine."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 
@@ -27,6 +27,7 @@ from wheelproof_spec.components.replication.component import (
     NewRecord,
     PartitionName,
     PartitionRecords,
+    ProduceResponse,
     ReadLog,
     TruncateAsFollower,
 )
@@ -79,8 +80,9 @@ class RecordedBroker:
         required_acks: int,
         timeout_ms: int,
         records: int = 1,
+        then: Callable[[], None] | None = None,
     ) -> None:
-        """Append some records to each partition."""
+        """Append some records to each partition; the callback ends with `then`."""
         name = f"p{next(self._numbers)}"
         call = AppendRecords(
             request=name,
@@ -97,7 +99,13 @@ class RecordedBroker:
                 for partition in partitions
             ),
         )
-        self._recorder.do(call, lambda: self._broker.append_records(call, self._recorder.begins))
+
+        def answered(response: ProduceResponse) -> None:
+            self._recorder.begins(response)
+            if then is not None:
+                then()
+
+        self._recorder.do(call, lambda: self._broker.append_records(call, answered))
 
     def consume(
         self, partitions: Sequence[PartitionName], max_wait_ms: int, min_bytes: int = 1
