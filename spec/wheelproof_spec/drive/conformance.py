@@ -12,7 +12,7 @@ from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.bounds import Bounds
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.component import CONCURRENT, AnyDefinition, Capability, Request
+from wheelproof_spec.base.component import CONCURRENT, Capability, Request
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.port import UnjudgeableError, judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzFailure
@@ -20,20 +20,16 @@ from wheelproof_spec.base.results.known_limits import KnownLimit, read_known_lim
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.base.suite import AnySuite, BurstReport, FuzzPlan, Scenario
+from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
 from wheelproof_spec.drive.answers import answers_to, is_refusal
 from wheelproof_spec.drive.drawn_cases import fuzz
 from wheelproof_spec.drive.driver.counting import CountingPort
 from wheelproof_spec.drive.driver.crew import CrewPort, DriverCrew
-from wheelproof_spec.drive.driver.messages import Introduction, request_line
+from wheelproof_spec.drive.driver.messages import Introduction
 from wheelproof_spec.drive.driver.process import DriverFailedError, DriverSilentError
 from wheelproof_spec.drive.must_fail import LiftedLimits
-from wheelproof_spec.drive.named_cases import (
-    FailedCase,
-    ProfileSearch,
-    SmallestCase,
-    lacking,
-)
+from wheelproof_spec.drive.named_cases import FailedCase, ProfileSearch, SmallestCase, lacking
+from wheelproof_spec.drive.outcomes import Outcomes, why_unsupported
 from wheelproof_spec.drive.plan import (
     FUZZED_CASES,
     OVERLAPPING,
@@ -41,21 +37,8 @@ from wheelproof_spec.drive.plan import (
     ConformancePlan,
     read_case,
 )
-from wheelproof_spec.drive.result import (
-    CaseResult,
-    ClauseCount,
-    ConformanceFailure,
-    ConformanceResult,
-    DriverTrouble,
-    Inferred,
-    NotApplicable,
-)
-from wheelproof_spec.drive.vector_run import (
-    VectorRunner,
-    VectorTally,
-    lines_of,
-    run_vectors,
-)
+from wheelproof_spec.drive.result import ConformanceResult, Inferred, NotApplicable
+from wheelproof_spec.drive.vector_run import VectorRunner, VectorTally, lines_of, run_vectors
 
 INTERRUPTED = "interrupted; what was not finished is not judged"
 MOST_FAILURES = 5
@@ -82,13 +65,11 @@ def conform(
 
     `progress` gets the number of cases and of steps whenever a case begins. After the return or an
     error, no process of the driver is left. An interruption (Ctrl-C) ends the run with a result:
-    unfinished cases are not judged.
-
-    With `plan.jobs` so many processes of the driver work at once; the result is that of one.
+    unfinished cases are not judged. With `plan.jobs` so many processes of the driver work at once;
+    the result is that of one.
 
     Raises UsageError if the driver cannot be started, or allows one process alone, and
-    InputRejectedError if `plan.skip` is no
-    file of known limits, or `plan.case` no case.
+    InputRejectedError if `plan.skip` is no file of known limits, or `plan.case` no case.
     """
     known_limits = (
         () if plan.skip is None else read_known_limits(plan.skip, suite.definition.may_be_limits())
@@ -103,7 +84,7 @@ def conform(
                 run.judge()
                 run.lift_known_limits()
             except KeyboardInterrupt:
-                run.open_question = INTERRUPTED
+                run.found.open_question = INTERRUPTED
         return run.result(time.monotonic() - started)
 
     with suppress(_CrewFailedError):
@@ -139,11 +120,10 @@ class _Run:
         self._suite = suite
         self._plan = plan
         self._definition = suite.definition
-        self._profile = suite.definition.profiles[0] if plan.profile is None else plan.profile
+        self.found = Outcomes(plan, suite.definition, known_limits)
         self._known_limits = known_limits
         self._vectors = vectors
         self._crew = crew
-        self._session = crew.leader
         self._runner = VectorRunner(crew.leader, suite.definition, known_limits)
         self._wire = DrivenWire(suite.definition)
         self._case = None if plan.case is None else read_case(plan.case, self._wire)
@@ -152,40 +132,32 @@ class _Run:
         self._bounds: Bounds = {}
         self._scenarios: Sequence[Scenario[Request]] = ()
         self._tally = self._new_tally()
-        self._introduction: Introduction | None = None
-        self._results: list[CaseResult] = []
-        self._not_applicable: list[NotApplicable] = []
-        self._failures: list[ConformanceFailure] = []
-        self._troubles: list[DriverTrouble] = []
-        self._passes_as: str | None = None
-        self._inferred: Inferred | None = None
-        self.open_question: str | None = None
 
     def judge(self) -> None:
         """Drive all cases; `result` returns the outcome."""
         try:
-            self._introduction = self._crew.introduce()
-            self._accept(self._introduction)
-            if self.open_question is None:
+            self.found.introduction = self._crew.introduce()
+            self._accept(self.found.introduction)
+            if self.found.open_question is None:
                 if self._case is not None and any(one.caller for one in self._case):
-                    self._run_bursts(self._introduction)
+                    self._run_bursts(self.found.introduction)
                 elif self._case is not None:
                     calls = tuple(one.call for one in self._case)
                     self._run_scenario(Scenario(name=str(self._plan.case), calls=calls))
                 else:
-                    self._run_all(self._introduction)
-                if self.open_question is None and not self._port.cases + self._runner.steps:
-                    self.open_question = "nothing was driven: no case is applicable"
+                    self._run_all(self.found.introduction)
+                if self.found.open_question is None and not self._port.cases + self._runner.steps:
+                    self.found.open_question = "nothing was driven: no case is applicable"
             self._port.calls.clear()
             self._crew.say_goodbye()
         except DriverFailedError as failure:
-            self._note(failure, "", _lines(self._port.calls))
+            self._note(failure, "", lines_of(self._port.calls))
         except UnjudgeableError as unknown:
-            self.open_question = str(unknown)
+            self.found.open_question = str(unknown)
         except _FirstFailureError:
             pass
         except _GivenUpError as reason:
-            self.open_question = f"given up after {reason}; the rest was not driven"
+            self.found.open_question = f"given up after {reason}; the rest was not driven"
 
     def _run_all(self, introduction: Introduction) -> None:
         if self._plan.infer:
@@ -201,56 +173,38 @@ class _Run:
         plan = self._plan
         if not plan.must_fail or plan.skip is None:
             return
-        if self._troubles or self.open_question is not None:
+        if self.found.troubles or self.found.open_question is not None:
             return
         fuzz_plan = FuzzPlan(cases=plan.cases, seed=plan.seed, shrink_seconds=math.inf)
         lifted = LiftedLimits(
             self._suite,
             plan.driver,
-            self._profile,
+            self.found.profile,
             fuzz_plan,
             plan.limits,
             self._undeclared,
             self._bounds,
         )
-        for result in lifted.check(plan.skip, self._known_limits):
-            self._results.append(result)
+        self.found.results += lifted.check(plan.skip, self._known_limits)
 
     def result(self, seconds: float) -> ConformanceResult:
         """Return the result of the run, which took `seconds`."""
-        return ConformanceResult(
-            component=self._definition.name,
-            profile=self._profile,
-            driver=self._plan.driver,
-            implementation=self._introduction,
-            seed=self._plan.seed,
-            cases=self._port.cases,
-            steps=self._port.steps + self._runner.steps,
-            seconds=seconds,
-            clauses=tuple(self._clause_counts()),
-            results=tuple(self._results),
-            not_applicable=tuple(self._not_applicable),
-            failures=tuple(self._failures),
-            troubles=tuple(self._troubles),
-            open_question=self.open_question,
-            passes_as=self._passes_as,
-            inferred=self._inferred,
-            repeat=self._plan.repeat(self._definition.name, self._profile),
-        )
+        extent = self._port.cases, self._port.steps + self._runner.steps
+        return self.found.result(extent, seconds, self._tally, self._undeclared)
 
     def _accept(self, introduction: Introduction) -> None:
         """Adopt the contract, the capabilities and the bounds that the driver declares."""
         definition = self._definition
-        self.open_question = _why_unsupported(definition, introduction)
-        if self._plan.profile is None and self.open_question is None:
-            self._profile = introduction.profiles.get(definition.name, self._profile)
+        self.found.open_question = why_unsupported(definition, introduction)
+        if self._plan.profile is None and self.found.open_question is None:
+            self.found.profile = introduction.profiles.get(definition.name, self.found.profile)
         self._undeclared = definition.undeclared(introduction.capabilities)
         self._bounds = introduction.bounds.get(definition.name, {})
         self._scenarios = self._suite.scenarios_within(self._bounds)
         self._tally = self._new_tally()
 
     def _new_tally(self, profile: str | None = None) -> Tally:
-        clauses = clauses_of(self._definition.clauses, Wire.DRIVEN, profile or self._profile)
+        clauses = clauses_of(self._definition.clauses, Wire.DRIVEN, profile or self.found.profile)
         limits = [*(limit.clause for limit in self._known_limits), *self._undeclared]
         return Tally(clauses, limits, self._bounds)
 
@@ -264,15 +218,14 @@ class _Run:
         verdicts = {Verdict.ERROR}
         for _ in range(MOST_OF_A_KIND):
             try:
-                run_vectors(self._runner, waiting, self._profile, introduction, tally)
+                run_vectors(self._runner, waiting, self.found.profile, introduction, tally)
                 verdicts.clear()
                 break
             except DriverFailedError as failure:
                 self._survive(failure, VECTORS, lines_of(self._runner.asked))
         for wrong in tally.failures[:1]:
-            lines = (f"vector {wrong.vector}", *wrong.lines)
-            self._fail(VECTORS, wrong.violation, lines)
-        self._report(VECTORS, started, overall([tally.verdict, *verdicts]), tally.summary)
+            self._fail(VECTORS, wrong.violation, (f"vector {wrong.vector}", *wrong.lines))
+        self.found.report(VECTORS, started, overall([tally.verdict, *verdicts]), tally.summary)
 
     def _run_cases(self) -> None:
         for scenario in self._within_every_domain():
@@ -292,25 +245,25 @@ class _Run:
         if needs:
             for need in filter(self._tally.skips, needs):
                 self._tally.tests(need)
-            self._not_applicable.append(NotApplicable(case=scenario.name, needs=needs))
+            self.found.not_applicable.append(NotApplicable(case=scenario.name, needs=needs))
             return
         started = time.monotonic()
         try:
             failed = self._drive(scenario.calls, self._tally)
         except DriverFailedError as failure:
-            self._survive(failure, scenario.name, _lines(self._port.calls))
+            self._survive(failure, scenario.name, lines_of(self._port.calls))
             return
         if failed is not None:
             if self._case is None and not self._plan.first_failure:
                 failed = self._small(failed, scenario.name)
-            self._fail(scenario.name, failed.violation, _lines(failed.made))
+            self._fail(scenario.name, failed.violation, lines_of(failed.made))
         violation = None if failed is None else failed.violation
-        self._report_case(scenario.name, started, violation, f"{len(scenario.calls)} steps")
-        if self.open_question is not None:
+        self.found.report_case(scenario.name, started, violation, f"{len(scenario.calls)} steps")
+        if self.found.open_question is not None:
             raise KeyboardInterrupt
 
     def _drive(self, calls: Sequence[Request], tally: Tally) -> FailedCase | None:
-        judge = self._suite.judge(self._profile, tally)
+        judge = self._suite.judge(self.found.profile, tally)
         for place, call in enumerate(calls, start=1):
             possible = judge.as_possible(call)
             violation = None if possible is None else judge_call(judge, self._port, possible)
@@ -323,9 +276,9 @@ class _Run:
         try:
             smallest.search(lambda calls: self._drive(calls, self._new_tally()))
         except DriverFailedError as failure:
-            self._survive(failure, f"{name}, made smaller", _lines(self._port.calls))
+            self._survive(failure, f"{name}, made smaller", lines_of(self._port.calls))
         except KeyboardInterrupt:
-            self.open_question = INTERRUPTED
+            self.found.open_question = INTERRUPTED
         return smallest.case
 
     def _run_fuzz(self) -> None:
@@ -337,9 +290,8 @@ class _Run:
             try:
                 # With the seed of the case in which the driver failed, it would fail again.
                 left, seed = self._plan.cases - cases, self._plan.seed + cases
-                shrinking = 0.0 if self._plan.first_failure else math.inf
-                plan = FuzzPlan(cases=left, seed=seed, shrink_seconds=shrinking)
-                report = fuzz(self._suite, self._port, self._profile, self._tally, plan)
+                plan = self._fuzz_plan(left, seed)
+                report = fuzz(self._suite, self._port, self.found.profile, self._tally, plan)
                 found, cases, steps = report.failure, cases + report.cases, steps + report.steps
                 if self._crew.failure is not None:
                     raise self._crew.failure
@@ -349,92 +301,67 @@ class _Run:
                     cases += max(self._port.cases - before[0], 1)
                     steps += self._port.steps - before[1]
                 failures += 1
-                self._survive(failure, FUZZED_CASES, _lines(self._port.calls))
+                self._survive(failure, FUZZED_CASES, lines_of(self._port.calls))
         violation = None if found is None else found.violation
         if found is not None:
             self._fail(FUZZED_CASES, found.violation, found.steps)
         extent = f"{cases:,} cases, {steps:,} steps"
         if violation is None and cases < self._plan.cases:
             extent = f"{extent}, and then the driver failed"
-            self._report(FUZZED_CASES, started, Verdict.ERROR, extent)
+            self.found.report(FUZZED_CASES, started, Verdict.ERROR, extent)
         else:
-            self._report_case(FUZZED_CASES, started, violation, extent)
+            self.found.report_case(FUZZED_CASES, started, violation, extent)
+
+    def _fuzz_plan(self, cases: int, seed: int) -> FuzzPlan:
+        shrinking = 0.0 if self._plan.first_failure else math.inf
+        return FuzzPlan(cases=cases, seed=seed, shrink_seconds=shrinking)
 
     def _run_bursts(self, introduction: Introduction) -> None:
         """Send bursts of calls that overlap, or the case of the plan again and again."""
         if CONCURRENT not in introduction.capabilities:
-            self.open_question = f"the case has callers, and the driver is not {CONCURRENT!r}"
+            self.found.open_question = f"the case has callers, and the driver is not {CONCURRENT!r}"
             return
         if self._suite.bursts is None:
             why = f"a judge of bursts, which the component {self._definition.name} does not have"
-            self._not_applicable.append(NotApplicable(case=OVERLAPPING, needs=(why,)))
+            self.found.not_applicable.append(NotApplicable(case=OVERLAPPING, needs=(why,)))
             return
-        started, plan = time.monotonic(), self._plan
-        bursts = self._suite.bursts(self._profile, self._tally)
+        started = time.monotonic()
+        bursts = self._suite.bursts(self.found.profile, self._tally)
         try:
             if self._case is not None:
                 report = bursts.repeat(self._port, self._case)
             else:
-                shrinking = 0.0 if plan.first_failure else math.inf
-                cases = max(plan.cases // CASES_OF_BURSTS, 1)
-                report = bursts.run(
-                    self._port, FuzzPlan(cases=cases, seed=plan.seed, shrink_seconds=shrinking)
-                )
-            if self._session.failure is not None:
-                raise self._session.failure
+                cases = max(self._plan.cases // CASES_OF_BURSTS, 1)
+                report = bursts.run(self._port, self._fuzz_plan(cases, self._plan.seed))
+            if self._crew.leader.failure is not None:
+                raise self._crew.leader.failure
         except DriverFailedError as failure:
-            self._report(OVERLAPPING, started, Verdict.ERROR, "the driver failed in a burst")
+            self.found.report(OVERLAPPING, started, Verdict.ERROR, "the driver failed in a burst")
             self._survive(failure, OVERLAPPING, bursts.lines)
             return
-        self._report_bursts(report, started)
-
-    def _report_bursts(self, report: BurstReport, started: float) -> None:
-        for failure in report.failures:
-            wrong = failure.violation
-            summary = f"{wrong.rule}: {wrong.reason}; {_how_often(failure.failed, failure.runs)}"
-            self._report(OVERLAPPING, started, Verdict.FAIL, summary)
-            # A case of several callers is not asked once more for its answers: they may differ.
-            self._failures.append(
-                ConformanceFailure(
-                    case=OVERLAPPING,
-                    violation=wrong,
-                    lines=failure.lines,
-                    answers=(),
-                    last_lines=(),
-                    repeat=self._repeat(OVERLAPPING, failure.lines),
-                )
-            )
-        if report.failures:
-            return
-        extent = f"{report.cases:,} cases, {report.bursts:,} bursts, {report.calls:,} calls"
-        unseen = ", ".join(report.unseen)
-        given_up = f"; {report.undecided:,} cases gave up" if report.undecided else ""
-        seen = report.bursts and report.undecided < report.cases
-        verdict = Verdict.PASS if seen else Verdict.INCONCLUSIVE
-        self._report(OVERLAPPING, started, verdict, f"{extent}{given_up}; not judged: {unseen}")
+        self.found.report_bursts(report, started)
 
     def _find_profile(self) -> None:
         """If cases have failed, look for another profile by which all of them pass."""
-        if not self._failures or self._troubles:
+        if not self.found.failures or self.found.troubles:
             return
-        failed = [failure.lines for failure in self._failures if failure.case not in _NO_CASES]
-        if len(failed) == len(self._failures):
-            others = [name for name in self._definition.profiles if name != self._profile]
+        failed = [failure.lines for failure in self.found.failures if failure.case not in _NO_CASES]
+        if len(failed) == len(self.found.failures):
+            others = [name for name in self._definition.profiles if name != self.found.profile]
             # No case has made the driver fail, those of optional parts of the domain included.
-            self._passes_as = self._search(self._scenarios).find(self._tallies(others), failed)
+            self.found.passes_as = self._search(self._scenarios).find(self._tallies(others), failed)
 
     def _infer_profile(self) -> None:
         """Look for the strongest profile that the implementation keeps, and judge by that one."""
         search = self._search(self._within_every_domain())
         found = search.find(self._tallies(self._definition.by_strength()))
-        self._inferred = Inferred(profile=found, stronger=tuple(search.broken))
+        self.found.inferred = Inferred(profile=found, stronger=tuple(search.broken))
         if found is not None:
-            self._profile = found
+            self.found.profile = found
             self._tally = self._new_tally()
 
     def _search(self, scenarios: Sequence[Scenario[Request]]) -> ProfileSearch:
-        plan = self._plan
-        return ProfileSearch(self._suite, self._port, scenarios, plan.cases, plan.seed)
+        return ProfileSearch(self._suite, self._port, scenarios, self._plan.cases, self._plan.seed)
 
     def _tallies(self, profiles: Iterable[str]) -> Iterator[tuple[str, Tally]]:
         return ((profile, self._new_tally(profile)) for profile in profiles)
@@ -442,11 +369,7 @@ class _Run:
     def _note(self, failure: DriverFailedError, case: str, lines: tuple[str, ...]) -> None:
         if not self._crew.is_alone:
             raise _CrewFailedError
-        self._troubles.append(
-            DriverTrouble(
-                case=case, problem=failure.problem, last_lines=failure.last_lines, lines=lines
-            )
-        )
+        self.found.trouble(failure, case, lines)
 
     def _survive(self, failure: DriverFailedError, case: str, lines: tuple[str, ...]) -> None:
         """Report that the driver failed in a case, and start a new driver.
@@ -460,81 +383,17 @@ class _Run:
         if isinstance(failure, DriverSilentError):
             # The next silence would last as long, and mostly there is one in many cases.
             raise _GivenUpError(_SILENCE)
-        if len(self._troubles) >= MOST_FAILURES:
+        if len(self.found.troubles) >= MOST_FAILURES:
             raise _GivenUpError(f"{MOST_FAILURES} failures of the driver")
         self._port.begin_again()
-        self._session.begin_again()
+        self._crew.leader.begin_again()
 
     def _fail(self, case: str, violation: Violation, lines: tuple[str, ...]) -> None:
         # After an interruption the answer to the interrupted request may still arrive.
-        answers = answers_to(self._session, lines) if self.open_question is None else ()
-        said = self._session.last_lines() if answers and is_refusal(answers[-1]) else ()
+        answers = answers_to(self._crew.leader, lines) if self.found.open_question is None else ()
+        said = self._crew.leader.last_lines() if answers and is_refusal(answers[-1]) else ()
         if self._crew.failure is not None:
             self._survive(self._crew.failure, f"{case}, asked once more", lines)
-        self._failures.append(
-            ConformanceFailure(
-                case=case,
-                violation=violation,
-                lines=lines,
-                answers=answers,
-                last_lines=said,
-                repeat=self._repeat(case, lines),
-            )
-        )
+        self.found.fail(case, violation, lines, answers, said)
         if self._plan.first_failure:
             raise _FirstFailureError
-
-    def _repeat(self, case: str, lines: Sequence[str]) -> str:
-        names = self._definition.name, self._profile
-        if case == VECTORS or self._case is not None:
-            return self._plan.repeat(*names)
-        return self._plan.repeat_case(*names, lines)
-
-    def _report_case(
-        self, name: str, started: float, violation: Violation | None, extent: str
-    ) -> None:
-        verdict = Verdict.PASS if violation is None else Verdict.FAIL
-        summary = extent if violation is None else f"{violation.rule}: {violation.reason}"
-        self._report(name, started, verdict, summary)
-
-    def _report(self, name: str, started: float, verdict: Verdict, summary: str) -> None:
-        seconds = time.monotonic() - started
-        result = CaseResult(name=name, verdict=verdict, seconds=seconds, summary=summary)
-        self._results.append(result)
-
-    def _clause_counts(self) -> Iterable[ClauseCount]:
-        reasons = {limit.clause: limit.reason for limit in self._known_limits}
-        reasons |= {str(capability): capability.about for capability in self._undeclared}
-        for clause in dict.fromkeys((*self._tally.checked, *self._tally.skipped)):
-            yield ClauseCount(
-                clause=clause,
-                checked=self._tally.checked.get(clause, 0),
-                skipped=self._tally.skipped.get(clause, 0),
-                reason=reasons.get(clause, ""),
-                undeclared=clause in self._undeclared,
-            )
-
-
-def _why_unsupported(definition: AnyDefinition, introduction: Introduction) -> str | None:
-    if definition.name not in introduction.components:
-        return f"unsupported: the driver has no component {definition.name!r}"
-    for capability in definition.capabilities:
-        if capability not in introduction.capabilities:
-            return f"unsupported: the driver lacks the capability {capability!r}"
-    for name in introduction.bounds.get(definition.name, {}):
-        if name not in definition.bounded:
-            known = ", ".join(definition.bounded) or "none"
-            return f"unsupported: the driver bounds {name!r}; what may be bounded is {known}"
-    declared = introduction.profiles.get(definition.name)
-    if declared is not None and not definition.has_profile(declared):
-        known = ", ".join(definition.profiles)
-        return f"unsupported: the driver declares the profile {declared!r}; there is {known}"
-    return None
-
-
-def _how_often(failed: int, runs: int) -> str:
-    return f"this case failed in {failed} of {runs} runs"
-
-
-def _lines(calls: Iterable[Request]) -> tuple[str, ...]:
-    return tuple(request_line(number, call) for number, call in enumerate(calls, start=1))

@@ -213,7 +213,7 @@ def _requests(vector: Vector[object, object]) -> Iterator[StepRequest]:
         yield StepRequest(name=text(step, "op"), content=content)
 
 
-def lines_of(requests: Sequence[StepRequest]) -> tuple[str, ...]:
+def lines_of(requests: Sequence[Request]) -> tuple[str, ...]:
     """Return the requests as lines for a report."""
     return tuple(request_line(number, request) for number, request in enumerate(requests, 1))
 

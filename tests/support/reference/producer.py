@@ -8,7 +8,10 @@ from wheelproof.clock import ManualClock
 from wheelproof.producer import Allocator, BufferPool, ByteBuffer, WaitTimeSensor
 from wheelproof.producer.byte_buffer import allocate_byte_buffer
 from wheelproof.sync import use_runtime
-from wheelproof_spec.drive.cooperative_runtime import CooperativeRuntime, CooperativeThread
+from wheelproof_spec.components.buffer_pool.cooperative_runtime import (
+    CooperativeRuntime,
+    CooperativeThread,
+)
 
 
 class PoolBench:

@@ -55,7 +55,10 @@ from wheelproof_spec.components.accumulator.component import (
     AccumulatorObservation,
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import AGAIN, CLOSE_TO_NOTHING
-from wheelproof_spec.drive.cooperative_runtime import CooperativeRuntime, CooperativeThread
+from wheelproof_spec.components.buffer_pool.cooperative_runtime import (
+    CooperativeRuntime,
+    CooperativeThread,
+)
 from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
 
 _SENDER = "sender"

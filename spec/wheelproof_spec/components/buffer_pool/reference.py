@@ -28,7 +28,10 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolObservation,
     PoolOutcome,
 )
-from wheelproof_spec.drive.cooperative_runtime import CooperativeRuntime, CooperativeThread
+from wheelproof_spec.components.buffer_pool.cooperative_runtime import (
+    CooperativeRuntime,
+    CooperativeThread,
+)
 from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
 
 _WAKE_ORDER_SEED = 0

@@ -43,6 +43,8 @@ _LAST_ADDS = 12
 _PAUSES_ONCE_IN = 8
 _LONGEST_PAUSE_US = 2_000
 _LONGEST_HERD_MS = 30
+_NEAR_MS = 3
+_NEAR_ROUNDS = 6
 
 
 class _Draw:
@@ -56,8 +58,10 @@ class _Draw:
 
     def round(self, dice: Random) -> list[Step]:
         """Return one round."""
-        kinds = self._rush, self._rush, self._steady, self._steady, self._herd, self._scattered
-        return dice.choice(kinds)(dice)
+        adding = self._rush, self._rush, self._steady, self._steady
+        # A round of cancels has few calls, so several come for each round of adds.
+        cancelling = (self._near,) * _NEAR_ROUNDS
+        return dice.choice((*adding, *cancelling, self._herd, self._scattered))(dice)
 
     def _rush(self, dice: Random) -> list[Step]:
         """Add many tasks for a few ticks in a row; when their buckets are taken, add to them again.
@@ -117,6 +121,25 @@ class _Draw:
                 assert isinstance(make.call, Add)
                 steps.append(Make(caller=caller, call=Cancel(task=make.call.task)))
                 steps.append(Pause(caller=caller, us=dice.randrange(_LONGEST_PAUSE_US // count)))
+        return steps
+
+    def _near(self, dice: Random) -> list[Step]:
+        """Many tasks of one due time, each cancelled near it, as it is due, or moves down.
+
+        The move is short, so a cancel meets it only if very many come in the last milliseconds.
+        """
+        delay_ms = dice.randrange(_NEAR_MS, _LONGEST_HERD_MS)
+        of = [
+            [self._add(dice, caller, delay_ms) for _ in range(_HERD)]
+            for caller in range(self._threads)
+        ]
+        steps: list[Step] = [make for mine in of for make in mine]
+        for caller in range(self._threads):
+            wait_us = delay_ms * 1_000 - dice.randrange(1_000 * _NEAR_MS)
+            steps.append(Pause(caller=caller, us=wait_us))
+            for make in dice.sample(of[(caller + 1) % self._threads], _HERD):
+                assert isinstance(make.call, Add)
+                steps.append(Make(caller=caller, call=Cancel(task=make.call.task)))
         return steps
 
     def _scattered(self, dice: Random) -> list[Step]:
