@@ -29,6 +29,7 @@ _SECTION = re.compile(
     r'<label class="md-nav__title" for="(\w+)">.*?</span>\s*([^<]*?)\s*</label>', re.S
 )
 _BY_LABEL = re.compile(r'aria-labelledby="(\w+)_label"')
+_PART_OF_CONTENTS = re.compile(r'<nav class="md-nav" aria-label="[^"]*">')
 _SCROLLS = re.compile(r"<table>|(?<=<pre>)(?:<span></span>)?<code>")
 
 
@@ -85,6 +86,8 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     del page, config
     titles = dict(_SECTION.findall(output))
     named = _BY_LABEL.sub(lambda found: f'aria-label="{titles[found[1]]}"', output)
+    # A part of the table of contents is no landmark of its own: names of parts come twice.
+    named = _PART_OF_CONTENTS.sub('<nav class="md-nav" role="presentation">', named)
     named = named.replace('role="dialog"', 'role="dialog" aria-label="Search"')
     return _SCROLLS.sub(lambda found: f'{found[0][:-1]} tabindex="0">', named)
 

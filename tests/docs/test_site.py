@@ -21,7 +21,7 @@ _API = {
     "explore": "wheelproof_explore.every_interleaving",
     "oracle": "wheelproof_spec.components.timer.model.HeapTimer",
 }
-_KINDS = ("index", "docs/tour", "docs/verdicts", "docs/standard/timer", "docs/site/api/sync")
+_KINDS = ("index", "docs/tour", "docs/verdicts", "docs/standard/timer", "docs/site/api/reference")
 """A page with a picture, one of commands, of a wide table, of drawings, and of signatures."""
 _LOADED = re.compile(
     r"<(?:script|img|iframe)[^>]* src=\"(http[^\"]*)|<link[^>]*stylesheet[^>]*http"
