@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Self
 
 from wheelproof_spec.base.codec.vocabulary import Wire
@@ -59,6 +60,7 @@ class Clause(StrEnum):
         return Violation(rule=self, expected=expected, observed=observed, reason=why)
 
 
+@cache
 def clauses_of(table: type[Clause], judges: Wire, profile: str) -> tuple[Clause, ...]:
     """Return the clauses that judges of this kind test for the contract `profile`."""
     return tuple(clause for clause in table if clause.judges & judges and clause.holds_in(profile))
