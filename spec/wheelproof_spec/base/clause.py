@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Self
 
 from wheelproof_spec.base.codec.vocabulary import Wire
@@ -65,6 +66,7 @@ def promise_of(violation: Violation) -> str | None:
     return f"{clause.promise} (standard {clause.rule})" if isinstance(clause, Clause) else None
 
 
+@cache
 def clauses_of(table: type[Clause], judges: Wire, profile: str) -> tuple[Clause, ...]:
     """Return the clauses that judges of this kind test for the contract `profile`."""
     return tuple(clause for clause in table if clause.judges & judges and clause.holds_in(profile))

@@ -11,6 +11,7 @@ the tasks of one tick in any order. `contract_of` reads such a name.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from itertools import product
 
 
@@ -141,6 +142,7 @@ class UnknownContractError(ValueError):
     """A profile is no name of a contract, or has a parameter that there is not."""
 
 
+@lru_cache(maxsize=256)
 def contract_of(profile: str) -> TimerContract:
     """Return the contract of a profile: a name, and parameters behind commas.
 

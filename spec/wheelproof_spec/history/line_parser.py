@@ -4,14 +4,13 @@ The parser depends neither on files nor on other lines, so any engine can call i
 The definition of a component determines the fields of its lines.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import cast
 
-from wheelproof_spec.base.codec.compiled import Builder, compile_shape
+from wheelproof_spec.base.codec.compiled import compile_shape
 from wheelproof_spec.base.codec.driven import step_shapes
 from wheelproof_spec.base.codec.explain import build, shown
 from wheelproof_spec.base.codec.shapes import Shape, shape_of
@@ -29,7 +28,13 @@ from wheelproof_spec.base.history.lines import (
     TraceHeader,
     Vector,
 )
-from wheelproof_spec.base.strict_json import JsonObject, MalformedError, parse_object, text
+from wheelproof_spec.base.strict_json import (
+    JsonObject,
+    MalformedError,
+    parse_object,
+    quick_decoder,
+    text,
+)
 
 LINE_LIMIT = 1 << 20
 """The most bytes of a line, its end not counted."""
@@ -51,6 +56,7 @@ ShapeKey = tuple[str, ...]
 name of the field that names the run).
 """
 
+_EventBuilder = Callable[[JsonObject], Event | None]
 
 RunKey = tuple[str, str]
 """The key of a run in its file: its format and its name."""
@@ -77,14 +83,22 @@ class Rejection:
 class LineFormat:
     """The formats of the lines of some components."""
 
-    def __init__(self, definitions: Sequence[AnyDefinition]) -> None:
-        """Compile the definitions; operations of the same name have to be equal."""
+    def __init__(
+        self,
+        definitions: Sequence[AnyDefinition],
+        decoded: Callable[[bytes], object] | None = None,
+    ) -> None:
+        """Compile the definitions; operations of the same name have to be equal.
+
+        `decoded` takes the place of `quick_decoder`.
+        """
         self.shapes: Mapping[ShapeKey, Shape] = _shapes(definitions)
-        self._builders: dict[ShapeKey, Builder] = {
-            key[1:]: compile_shape(shape)
-            for key, shape in self.shapes.items()
-            if key[0] in ("op", "event")
+        # The builders look at every value, so it does no harm to claim that each is a text.
+        self._decoded = cast("Callable[[bytes], Mapping[str, str]]", decoded or quick_decoder())
+        builders = {
+            key: compile_shape(shape) for key, shape in self.shapes.items() if key[0] != VECTOR
         }
+        self._builders = cast("Mapping[ShapeKey, _EventBuilder]", builders)
 
     def parse(self, line: bytes) -> Event | Rejection:
         """Return the event of `line`, with or without a line end, or why it has none."""
@@ -99,25 +113,31 @@ class LineFormat:
 
         A backslash could hide a repeated name or half a surrogate pair. If there are as many colons
         as names, no name is repeated: each name needs a colon, and the parsed object has a repeated
-        name only once.
+        name only once. A decoder may accept more than the strict reader but for that: the
+        builder tests each name, and the type and the bounds of each value.
         """
         if b"\\" in line or len(line) > LINE_LIMIT:
             return None
         try:
-            decoded = line.decode()
-            item, end = _scan(decoded)
-            if decoded[end:] not in ("\n", ""):
-                return None
+            item = self._decoded(line)
             names = len(item)
-            if item["kind"] == "op":
-                builder = self._builders[item["f"], item["type"]]
-                names += len(item["value"])
-            elif item["kind"] == "event":
-                builder = self._builders[(item["action"],)]
-                names += len(item.get("args", ())) + len(item.get("obs", ()))
-            else:
-                return None
-            return cast("Event | None", builder(item)) if line.count(b":") == names else None
+            match item["kind"]:
+                case "op":
+                    builder = self._builders["op", item["f"], item["type"]]
+                    names += len(item["value"])
+                case "event":
+                    builder = self._builders["event", item["action"]]
+                    names += len(item.get("args", ())) + len(item.get("obs", ()))
+                case "header":
+                    builder = self._builders[item["schema"], item["component"]]
+                    names += len(item["impl"]) + len(item["config"])
+                case "end":
+                    builder = self._builders["end", "trace" if "trace" in item else "history"]
+                case _:
+                    return None
+            colons = line.count(b":")
+            is_once_each = colons == names or colons == _names_in(item)
+            return builder(item) if is_once_each else None
         except (KeyError, TypeError, AttributeError, ValueError, StopIteration, RecursionError):
             return None
 
@@ -173,6 +193,18 @@ class LineFormat:
             known = ", ".join(key[1] for key in self.shapes if key[0] == schema)
             raise MalformedError(f"has the component {shown(component)}, which is none of {known}")
         return schema, component
+
+
+def _names_in(value: object) -> int:
+    """Return the number of names in a JSON value, at every depth."""
+    match value:
+        case dict():
+            content = cast(JsonObject, value)
+            return len(content) + sum(map(_names_in, content.values()))
+        case list():
+            return sum(map(_names_in, cast("list[object]", value)))
+        case _:
+            return 0
 
 
 def _shapes(definitions: Sequence[AnyDefinition]) -> dict[ShapeKey, Shape]:
@@ -255,6 +287,3 @@ def _needed(item: JsonObject, name: str) -> str:
     if name not in item:
         raise MalformedError(f"lacks the field {name!r}")
     return text(item, name)
-
-
-_scan = json.JSONDecoder().raw_decode

@@ -58,10 +58,7 @@ class HistoryChecker:
         limits = [clause for clause in clauses if clause in skip]
         self._tally = Tally([clause for clause in clauses if clause not in skip], limits)
         self._judge = self._judge_of(component)
-        self._known = {
-            operation.name: operation.happens
-            for operation in definition.operations_on(Wire.RECORDED)
-        }
+        self._known = component.happens
         self._asked: dict[str, HistoryOp[object]] = {}
         self._next = 0
         self._end: HistoryEnd | None = None

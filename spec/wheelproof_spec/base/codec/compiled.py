@@ -6,6 +6,7 @@ descriptors of their slots, at a third of the cost of their `__init__`.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from wheelproof_spec.base.codec.shapes import (
@@ -21,9 +22,16 @@ from wheelproof_spec.base.codec.shapes import (
 from wheelproof_spec.base.strict_json import JsonObject
 
 _GONE = object()
+_UNUSUAL = "is not clearly valid"
 
 Builder = Callable[[JsonObject], object]
-"""Returns the event, or None if the object is not clearly valid; may then also raise KeyError."""
+"""Returns the event, or None if the object is not clearly valid.
+
+It may then also raise KeyError, TypeError or ValueError.
+"""
+
+_Item = Callable[[object], object]
+"""Returns an item of a list or of a map as the event has it; raises as a builder does."""
 
 
 def compile_shape(shape: Shape, *, ascii_alone: bool = False) -> Builder:
@@ -85,11 +93,11 @@ def _test(kind: Kind, value: str, at: int, names: dict[str, object], *, ascii_al
         case RecordKind(shapes=(shape,)):
             names[f"build{at}"] = compile_shape(shape, ascii_alone=ascii_alone)
             return f"{value}.__class__ is not dict"
-        case ListKind(item=StringKind(choices=()) as item):
-            each = _is_text("i", item, ascii_alone=ascii_alone)
-            clear = f"len({value}) <= {kind.greatest} and all({each} for i in {value})"
-            return f"{value}.__class__ is not list or not ({clear})"
-        case RecordKind() | ListKind() | MapKind():
+        case ListKind() | MapKind():
+            item = _item(kind, ascii_alone=ascii_alone)
+            names[f"item{at}"] = item
+            return "True" if item is None else "False"
+        case RecordKind():
             # Rare, and never on the frequent kinds of lines.
             return "True"
 
@@ -108,9 +116,78 @@ def _conversion(kind: Kind, value: str, at: int) -> list[str]:
     match kind:
         case RecordKind(shapes=(_,)):
             return [f"  {value} = build{at}({value})", f"  if {value} is None: return None"]
-        case ListKind(item=StringKind(choices=())):
-            return [f"  {value} = tuple({value})"]
+        case ListKind() | MapKind():
+            return [f"  {value} = item{at}({value})"]
         case StringKind(enum=enum) if enum is not None:
             return [f"  {value} = enum{at}({value})"]
         case _:
             return []
+
+
+def _item(kind: Kind, *, ascii_alone: bool) -> _Item | None:
+    """Return what tests and converts an item; None for what is rare."""
+    match kind:
+        case StringKind(choices=()):
+            return partial(_text, kind, ascii_alone)
+        case StringKind():
+            known = {choice: kind.enum(choice) if kind.enum else choice for choice in kind.choices}
+            return cast(_Item, known.__getitem__)
+        case IntegerKind():
+            return partial(_integer, kind)
+        case BooleanKind():
+            return _boolean
+        case RecordKind(shapes=(shape,)):
+            return partial(_record, compile_shape(shape, ascii_alone=ascii_alone))
+        case ListKind():
+            each = _item(kind.item, ascii_alone=ascii_alone)
+            return None if each is None else partial(_list, kind, each)
+        case MapKind(key=StringKind(choices=())):
+            key, each = (_item(part, ascii_alone=ascii_alone) for part in (kind.key, kind.value))
+            return None if key is None or each is None else partial(_map, kind, key, each)
+        case RecordKind() | MapKind():
+            return None
+
+
+def _text(kind: StringKind, ascii_alone: bool, value: object) -> str:
+    if not isinstance(value, str) or not kind.least <= len(value) <= kind.greatest:
+        raise ValueError(_UNUSUAL)
+    if ascii_alone and not value.isascii():
+        raise ValueError(_UNUSUAL)
+    return value
+
+
+def _integer(kind: IntegerKind, value: object) -> int:
+    if type(value) is int and kind.least <= value <= kind.greatest:
+        return value
+    raise ValueError(_UNUSUAL)
+
+
+def _boolean(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise ValueError(_UNUSUAL)
+
+
+def _record(builder: Builder, value: object) -> object:
+    found = builder(cast(JsonObject, value)) if isinstance(value, dict) else None
+    if found is None:
+        raise ValueError(_UNUSUAL)
+    return found
+
+
+def _list(kind: ListKind, each: _Item, value: object) -> tuple[object, ...]:
+    if not isinstance(value, list):
+        raise ValueError(_UNUSUAL)
+    items = cast("list[object]", value)
+    if len(items) > kind.greatest:
+        raise ValueError(_UNUSUAL)
+    return tuple([each(item) for item in items])
+
+
+def _map(kind: MapKind, key: _Item, each: _Item, value: object) -> dict[object, object]:
+    if not isinstance(value, dict):
+        raise ValueError(_UNUSUAL)
+    items = cast(JsonObject, value)
+    if len(items) > kind.greatest:
+        raise ValueError(_UNUSUAL)
+    return {key(name): each(content) for name, content in items.items()}

@@ -114,7 +114,7 @@ def _reader(shape: Shape) -> Callable[[JsonObject], object]:
     def read(content: JsonObject) -> object:
         try:
             found = shortcut(content)
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, ValueError):
             found = None
         return build(shape, content) if found is None else found
 

@@ -1,10 +1,11 @@
 """How a component's recorded history is judged: judges, balances and searches."""
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.component import AnyDefinition
 from wheelproof_spec.base.history.lines import (
     HistoryEnd,
@@ -110,12 +111,19 @@ class RecordedComponent:
 
     `judge` makes the judge of a history, by the contract of a profile; it counts in a tally.
     `search` looks for a linearization of a small history; None if there is no such search.
+    `happens` has its recorded operations: whether each happens, as a callback, and is no call.
     """
 
     definition: AnyDefinition
     judge: Callable[[HistoryHeader[object], str, Tally], HistoryJudge]
     balances: tuple[Balance, ...]
     search: "LinearizationSearch | None" = None
+    happens: Mapping[str, bool] = field(init=False)
+
+    def __post_init__(self) -> None:
+        recorded = self.definition.operations_on(Wire.RECORDED)
+        happens = {operation.name: operation.happens for operation in recorded}
+        object.__setattr__(self, "happens", happens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

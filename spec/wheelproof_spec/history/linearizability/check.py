@@ -10,7 +10,7 @@ its invocation, or never. An operation that waits for others takes effect twice:
 it a place among the waiters, and its follow-up gives the answer.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, Generic, TypeVar
@@ -111,14 +111,20 @@ def _short(state: Hashable) -> str:
 class Judgement(Generic[Op, Res]):
     """The result of a check: PASS, FAIL, or INCONCLUSIVE if the bound was hit.
 
-    `linearizations` has one for each object that passes, `explanation` is for the first object
-    that fails, and `configurations` counts the configurations that were tried.
+    `explanation` is for the first object that fails, and `configurations` counts the configurations
+    that were tried. `linearizations` has one for each object that passes; they are made when they
+    are asked for, which few do.
     """
 
     verdict: Verdict
-    linearizations: Mapping[Hashable, tuple[Moment[Op, Res], ...]]
+    make_linearizations: Callable[[], Mapping[Hashable, tuple[Moment[Op, Res], ...]]]
     explanation: Explanation[Op, Res] | None
     configurations: int
+
+    @property
+    def linearizations(self) -> Mapping[Hashable, tuple[Moment[Op, Res], ...]]:
+        """Return a linearization for each object that passes."""
+        return self.make_linearizations()
 
 
 def check_history(
@@ -153,7 +159,7 @@ def check_history(
                 del turns[name]
     return Judgement(
         verdict=overall([Verdict.PASS, *verdicts.values()]),
-        linearizations={
+        make_linearizations=lambda: {
             name: _order(searches[name], parts[name])
             for name, verdict in verdicts.items()
             if verdict is Verdict.PASS

@@ -32,18 +32,25 @@ Spec = TypeVar("Spec", bound=Specification)
 class StateOf(Generic[Spec]):
     """A state of a specification for the search: hashable; `spec` must not change any more."""
 
-    __slots__ = ("_hash", "_key", "spec")
+    __slots__ = ("_key", "spec")
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self._key = spec.key()
-        self._hash = hash(self._key)
+        self._key: tuple[int, Hashable] | None = None
+
+    def _compared(self) -> tuple[int, Hashable]:
+        """Return the hash of the key, and the key."""
+        # Only a state that is compared needs its key, and most histories are explained without.
+        if self._key is None:
+            key = self.spec.key()
+            self._key = hash(key), key
+        return self._key
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, StateOf) and self._hash == other._hash and self._key == other._key
+        return isinstance(other, StateOf) and self._compared() == other._compared()
 
     def __hash__(self) -> int:
-        return self._hash
+        return self._compared()[0]
 
     def __repr__(self) -> str:
         return str(self.spec)

@@ -5,13 +5,18 @@ tried configurations ("Testing for Linearizability", CPSP 2017): the set of effe
 set of possible states. Each set of states has a number, and the model computes each transition
 between numbers once. The search itself only compares integers.
 
+Most histories are right, and then the first way down often explains them. On it no configuration
+comes twice, so states are neither compared nor hashed. At its first dead end the search begins
+again, with the cache. It takes the same way, so what it finds is the same as without that first
+try.
+
 A call that changes no state and is possible now is taken at once, and no other order is tried: in
 an order that has the call later, it can be moved here. A configuration is skipped if one was tried
 with the same effects, except that it has fewer of the calls that never return: whatever can follow
 now could follow there as well.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Generator, Hashable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
@@ -46,9 +51,10 @@ class Search(Generic[State, Op, Res]):
             for call in calls
             if call.returned is not None or not model.observes(call.operation, call.result)
         ]
-        self._numbers: dict[frozenset[State], int] = {}
-        self._holds: list[frozenset[State]] = []
-        self._after: list[dict[int, int]] = [{} for _ in range(2 * len(self.calls))]
+        self._numbers: dict[frozenset[State], int] | None = None
+        """The number of each set of states; None on the first way down."""
+        self._holds: list[Collection[State]] = []
+        self._after: list[dict[int, int]] = []
         self._order: list[tuple[int, int, int, list[int]]] = []
         self.tried = 0
         self.furthest = 0
@@ -62,6 +68,14 @@ class Search(Generic[State, Op, Res]):
 
     def turns(self, turn: int = TURN) -> Iterator[Verdict]:
         """Yield INCONCLUSIVE after each `turn` configurations, and the verdict at the end."""
+        for numbers in (None, dict[frozenset[State], int]()):
+            self._numbers, self._holds, self.tried = numbers, [], 0
+            self._after = [{} for _ in range(2 * len(self.calls))]
+            if (yield from self._search(turn, is_first_way=numbers is None)):
+                return
+
+    def _search(self, turn: int, *, is_first_way: bool) -> Generator[Verdict, None, bool]:
+        """Do as `turns` says; return False if the first way down ends without a verdict."""
         calls, rows, end = self.calls, self._after, len(self.calls)
         stack: list[tuple[int, int, int, list[int]]] = []
         waits = [self._model.waits(call.operation) for call in calls]
@@ -97,15 +111,17 @@ class Search(Generic[State, Op, Res]):
             if deadline == _NEVER:
                 self._order = [*stack, (0, 0, node, [])]
                 yield Verdict.PASS
-                return
+                return True
             choices.sort(key=rank.__getitem__, reverse=True)
             while True:
                 if not choices:
+                    if is_first_way:
+                        return False
                     if deadline > self.furthest:
                         self.furthest, self._order = deadline, [*stack, (0, 0, node, [])]
                     if not stack:
                         yield Verdict.FAIL
-                        return
+                        return True
                     effect, taken, node, choices = stack.pop()
                     if effect < end:
                         following[previous[effect]] = previous[following[effect]] = effect
@@ -117,7 +133,9 @@ class Search(Generic[State, Op, Res]):
                 if after == _NOTHING:
                     continue
                 then = taken | 1 << effect
-                known = seen.setdefault(after, set())
+                if is_first_way and (lost & 1 << effect or self.tried + 1 >= turn):
+                    return False
+                known = seen.setdefault(after, set[int]())
                 if then in known:
                     continue
                 if not lost:
@@ -144,7 +162,7 @@ class Search(Generic[State, Op, Res]):
         """
         end = len(self.calls)
         return [
-            (self.calls[effect % end], effect < end, self._holds[node])
+            (self.calls[effect % end], effect < end, frozenset(self._holds[node]))
             for (effect, *_), (_, _, node, _) in pairwise(self._order)
         ]
 
@@ -157,20 +175,26 @@ class Search(Generic[State, Op, Res]):
 
     def _step(self, effect: int, node: int) -> int:
         model, call = self._model, self.calls[effect % len(self.calls)]
-        after: set[State] = set()
+        after: list[State] = []
         for state in self._holds[node]:
             if effect >= len(self.calls):
-                after.update(model.request(state, call.operation, call.number))
+                after += model.request(state, call.operation, call.number)
             elif model.waits(call.operation):
-                after.update(model.follow_up(state, call.operation, call.number, call.result))
+                after += model.follow_up(state, call.operation, call.number, call.result)
             else:
-                after.update(model.step(state, call.operation, call.result))
-        if after - self._holds[node] and model.observes(call.operation, call.result):
+                after += model.step(state, call.operation, call.result)
+        looks = bool(after) and model.observes(call.operation, call.result)
+        if looks and not set(after) <= set(self._holds[node]):
             raise ValueError(f"{call} observes, says the model, and then changes the state")
-        return self._number(frozenset(after)) if after else _NOTHING
+        return self._number(after) if after else _NOTHING
 
-    def _number(self, states: frozenset[State]) -> int:
-        number = self._numbers.setdefault(states, len(self._holds))
-        if number == len(self._holds):
-            self._holds.append(states)
+    def _number(self, states: Collection[State]) -> int:
+        number = len(self._holds)
+        if self._numbers is None:
+            self._holds.append(states if len(states) == 1 else frozenset(states))
+            return number
+        held = frozenset(states)
+        if self._numbers.setdefault(held, number) < number:
+            return self._numbers[held]
+        self._holds.append(held)
         return number

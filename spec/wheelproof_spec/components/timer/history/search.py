@@ -21,6 +21,7 @@ from wheelproof_spec.base.contract import FiringOrder, contract_of
 from wheelproof_spec.base.history.judging import Searched, WholeHistory
 from wheelproof_spec.base.history.lines import HistoryOp
 from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
     Add,
@@ -305,9 +306,13 @@ def search(history: WholeHistory) -> Searched | None:
     tally = Tally(limits=() if has_size else (TimerClause.SIZE_COUNTS_WAITING,))
     contract = contract_of(history.profile)
     effects = _effects_of(history, endings)
+    in_order: Searched | None = None
+    if contract.order is not FiringOrder.ANY and _judges_order(history, config):
+        ordered = _RecordedTimer(timer_of(config, contract, tally))
+        in_order = effects.linearize(ordered, lambda _: TimerClause.RUNS_IN_ORDER)
+        if in_order.verdict is Verdict.PASS:
+            # An order of effects with all runs in order explains the history without that clause.
+            return in_order
     unordered = timer_of(config, replace(contract, order=FiringOrder.ANY), tally)
     found = effects.linearize(_RecordedTimer(unordered), _clause_of)
-    if contract.order is FiringOrder.ANY or not _judges_order(history, config) or found.violation:
-        return found
-    ordered = timer_of(config, contract, tally)
-    return effects.linearize(_RecordedTimer(ordered), lambda _: TimerClause.RUNS_IN_ORDER)
+    return found if in_order is None or found.violation else in_order
