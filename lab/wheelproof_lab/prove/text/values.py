@@ -20,7 +20,10 @@ from wheelproof_lab.prove.terms import (
     as_term,
     for_all,
     if_,
+    parts_of,
     there_is,
+    total,
+    variables_in,
 )
 
 
@@ -282,6 +285,20 @@ def listed(values: Sequence[Value]) -> Some:
         tuple(values),
         disjunction([equal(NOTHING, one) for one in values if isinstance(one, Maybe)]),
     )
+
+
+def counted(some: Some) -> Term:
+    """Return how many elements a set has: a sum, as all sets are finite.
+
+    The solvers take a sum for one number, so the set must be the same for all values of variables.
+    """
+    if some.sort is None or not is_of_elements(some.sort) or some.none != FALSE:
+        raise MismatchError("Cardinality of words, of numbers, or of a set with None")
+    result = total(some.sort, lambda x: if_(some.has(x), as_term(1, INT), 0))
+    bound = {str(one.variable.value) for one in parts_of(result) if one.variable is not None}
+    if variables_in(result) - bound:
+        raise MismatchError("Cardinality of a set that depends on a variable")
+    return result
 
 
 def is_of_elements(sort: Sort) -> bool:
