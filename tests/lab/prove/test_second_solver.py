@@ -75,6 +75,14 @@ def test_a_limit_ends_a_question() -> None:
     assert opinion((grows, coins(t) > 0), 0.01) is Opinion.UNKNOWN
 
 
+def test_a_sum_for_each_of_some_elements_is_refused() -> None:
+    """The solvers take a sum for one number, which would be the same for all of them."""
+    owed = Field(name="owed", sorts=(THREAD, THREAD), result=INT)
+    each = for_all(THREAD, lambda x: total(THREAD, lambda y: owed(x, y)) >= 0)
+    with pytest.raises(ValueError, match="depends on a bound variable"):
+        opinion((each,), 1)
+
+
 ENTER = action("Enter", (t,), for_all(THREAD, lambda x: ~inside(x)), inside.to(t, True))
 CROWD = action("Enter", (t,), ~inside(t), inside.to(t, True))
 ONE = {"One": for_all_pairs(THREAD, THREAD, lambda x, y: ~inside(x) | ~inside(y) | x.is_(y))}

@@ -8,7 +8,17 @@ from enum import StrEnum
 
 import cvc5
 
-from wheelproof_lab.prove.terms import BOOL, INT, Field, Kind, Sort, Term, fields_in, parts_of
+from wheelproof_lab.prove.terms import (
+    BOOL,
+    INT,
+    Field,
+    Kind,
+    Sort,
+    Term,
+    fields_in,
+    free_in,
+    parts_of,
+)
 
 _STEPS_A_SECOND = 20_000
 """cvc5's own steps for a second of a limit: so a limit ends in the same place on any computer."""
@@ -108,7 +118,9 @@ def _text(term: Term, bound: frozenset[str], free: dict[str, Sort], sums: dict[T
         body = _text(term.parts[0], bound | {name}, free, sums)
         return f"({_QUANTIFIERS[term.kind]} ((|{name}| {_sort(term.variable.sort)})) {body})"
     if term.kind is Kind.SUM:
-        # A sum is some number; what is known of it are terms of their own.
+        # A sum is one number; what is known of it are terms of their own.
+        if free_in(term) & bound:
+            raise ValueError("a sum that depends on a bound variable cannot be asked of the solver")
         return sums.setdefault(term, f"|sum {len(sums)}|")
     if term.kind is Kind.VALUE:
         return _value(term)

@@ -19,11 +19,10 @@ from wheelproof_lab.prove.terms import (
     any_of,
     as_term,
     for_all,
+    free_in,
     if_,
-    parts_of,
     there_is,
     total,
-    variables_in,
 )
 
 
@@ -295,8 +294,7 @@ def counted(some: Some) -> Term:
     if some.sort is None or not is_of_elements(some.sort) or some.none != FALSE:
         raise MismatchError("Cardinality of words, of numbers, or of a set with None")
     result = total(some.sort, lambda x: if_(some.has(x), as_term(1, INT), 0))
-    bound = {str(one.variable.value) for one in parts_of(result) if one.variable is not None}
-    if variables_in(result) - bound:
+    if free_in(result):
         raise MismatchError("Cardinality of a set that depends on a variable")
     return result
 
