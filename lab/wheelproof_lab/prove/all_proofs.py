@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from wheelproof_lab.prove.accumulator import catalog as accumulator
 from wheelproof_lab.prove.buffer_pool import catalog as buffer_pool
 from wheelproof_lab.prove.purgatory import catalog as purgatory
 from wheelproof_lab.prove.system import Listed, Proof
@@ -11,6 +12,7 @@ PROOFS: Mapping[str, tuple[Listed, ...]] = {
     "timer": timer.PROOFS,
     "purgatory": purgatory.PROOFS,
     "buffer_pool": buffer_pool.PROOFS,
+    "accumulator": accumulator.PROOFS,
 }
 """The proofs of each component."""
 

@@ -1,9 +1,10 @@
 """The obligations of a proof, and how each of them ended.
 
-PASS means that z3 showed that no state breaks it, for any number of elements. FAIL comes with such
-a state, and with the state after the action. If the solver gives up, the obligation is
-INCONCLUSIVE, never a pass. A run with a few elements, without z3, shows that an action can happen,
-and that a variant with a defect breaks a clause.
+PASS means that z3 showed that no state breaks it, for any number of elements, and that cvc5 showed
+the same of the same terms; if cvc5 gives up, the obligation says that z3 stands alone. FAIL comes
+with such a state, and with the state after the action. If z3 gives up, or cvc5 contradicts it, the
+obligation is INCONCLUSIVE, never a pass. A run with a few elements, without a solver, shows that an
+action can happen, and that a variant with a defect breaks a clause.
 """
 
 import time
@@ -13,7 +14,8 @@ from itertools import product, zip_longest
 from wheelproof_lab.prove.finite import Run, State, Step, TooManyStatesError
 from wheelproof_lab.prove.following import following, resolved, with_values
 from wheelproof_lab.prove.report import shown, way
-from wheelproof_lab.prove.solver import Language, Question
+from wheelproof_lab.prove.solvers.first import Language, Question
+from wheelproof_lab.prove.solvers.second import Opinion, opinion
 from wheelproof_lab.prove.system import Action, Proof, System, Variant
 from wheelproof_lab.prove.terms import (
     TRUE,
@@ -39,6 +41,10 @@ Found = tuple[Verdict, str, str]
 """How an obligation ended: the verdict, a summary line, and states as text."""
 
 _HELD = "every clause holds before, and this does not after"
+
+BY_BOTH = "proved by z3 and cvc5"
+BY_ONE = "proved by z3 alone, cvc5 gave up"
+"""How the summary of what is proved begins."""
 
 
 def carry_out(proof: Proof, *, seconds: float = SECONDS) -> list[CheckResult]:
@@ -75,19 +81,16 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
             then = _then(clause, action)
             if then is clause:
                 found: Found = Verdict.PASS, "nothing that it reads is changed", ""
-            elif word := asking.keeps_soon(
-                clause, then, _by(proof, name), action, _kept(proof, name, action)
-            ):
-                found = Verdict.PASS, f"proved by {word}", ""
             else:
-                found = _refuted(asking.question(action), ~then, action)
+                by, kept = _by(proof, name), _kept(proof, name, action)
+                soon = asking.keeps_soon(clause, then, by, action, kept)
+                found = soon or _refuted(asking.question(action), ~then, action)
             yield f"{action.name}: {name}", found
     question = asking.question()
     for name, promise in proof.promises.items():
         by = _by(proof, name)
-        word = asking.keeps_soon(promise, promise, by) if by else ""
-        found = (Verdict.PASS, f"proved by {word}", "") if word else _refuted(question, ~promise)
-        yield f"all clauses together: {name}", found
+        soon = asking.keeps_soon(promise, promise, by) if by else None
+        yield f"all clauses together: {name}", soon or _refuted(question, ~promise)
     for variant in proof.variants:
         name = f"{variant.name}: {variant.action} breaks {variant.clause}"
         yield name, refute(proof, variant)
@@ -135,8 +138,8 @@ class _Asking:
         by: Sequence[Term],
         action: Action | None = None,
         kept: Sequence[Term] = (),
-    ) -> str:
-        """Return which few clauses prove `then` after an action, or in any state; "" if none do.
+    ) -> Found | None:
+        """Return PASS if a few clauses prove `then` after an action, or in any state.
 
         The clause is tried with those that the proof names for it, then those of them that the
         action is known to have `kept`: with all clauses the solver may not find the proof.
@@ -152,8 +155,8 @@ class _Asking:
             question.assume(*self._system.assumed.values(), *self._facts)
             question.add(*some, ~then, *(() if action is None else (action.guard,)))
             if question.is_soon_impossible():
-                return word
-        return ""
+                return _proved(question, f", by {word}")
+        return None
 
     def question(self, action: Action | None = None, *, initial: bool = False) -> Question:
         """Return a question about a first state, a state before an action, or any state."""
@@ -181,13 +184,25 @@ def _refuted(question: Question, wrong: Term, action: Action | None = None) -> F
     question.push()
     question.add(wrong)
     answer = question.ask()
+    found = _proved(question) if answer.impossible else None
     question.pop()
-    if answer.impossible:
-        return Verdict.PASS, "proved", ""
+    if found is not None:
+        return found
     if answer.sample is None:
         return Verdict.INCONCLUSIVE, answer.unknown, ""
     sample = answer.sample
     return Verdict.FAIL, _HELD, shown(sample.world, sample.state, action, sample.given)
+
+
+def _proved(question: Question, how: str = "") -> Found:
+    """Return how an obligation ended that z3 has proved: cvc5 is asked the same question."""
+    match opinion(question.terms, _LATER):
+        case Opinion.IMPOSSIBLE:
+            return Verdict.PASS, f"{BY_BOTH}{how}", ""
+        case Opinion.POSSIBLE:
+            return Verdict.INCONCLUSIVE, "z3 has proved it, and cvc5 has found a state", ""
+        case Opinion.UNKNOWN:
+            return Verdict.PASS, f"{BY_ONE}{how}", ""
 
 
 class _Happening:

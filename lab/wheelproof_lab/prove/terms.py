@@ -287,3 +287,11 @@ def conjuncts(term: Term) -> Iterator[Term]:
 def variables_in(term: Term) -> set[str]:
     """Return the names of all variables in a term."""
     return {str(part.value) for part in parts_of(term) if part.kind is Kind.VARIABLE}
+
+
+def free_in(term: Term) -> set[str]:
+    """Return the names of the variables in a term that it does not bind itself."""
+    if term.kind is Kind.VARIABLE:
+        return {str(term.value)}
+    own = set[str]() if term.variable is None else {str(term.variable.value)}
+    return {name for part in term.parts for name in free_in(part)} - own

@@ -61,8 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.all == bool(arguments.proofs):
         raise UsageError("name the proofs to make, or give --all; --list lists them")
     chosen = _select(listed(), ["*"] if arguments.all else arguments.proofs)
-    # The solver is imported only here, where it is needed.
-    from wheelproof_lab.prove.solver import version
+    # The solvers are imported only here, where they are needed.
+    from wheelproof_lab.prove.obligations import BY_BOTH, BY_ONE
+    from wheelproof_lab.prove.solvers import first, second
 
     results: list[CheckResult] = []
 
@@ -84,7 +85,11 @@ def run(arguments: argparse.Namespace) -> int:
     verdict = overall([*verdicts, Verdict.INCONCLUSIVE] if interrupted else verdicts)
     counts = Counter(verdicts)
     ended = ", ".join(f"{counts[one]} {one.value}" for one in Verdict if counts[one])
-    line = f"{verdict.value}: {len(results)} obligations of {len(chosen)} proofs: {ended or 'none'}"
+    both, alone = (sum(one.summary.startswith(how) for one in results) for how in (BY_BOTH, BY_ONE))
+    line = (
+        f"{verdict.value}: {len(results)} obligations of {len(chosen)} proofs: {ended or 'none'}; "
+        f"{both} proved by both solvers, {alone} by z3 alone"
+    )
     result = Result(
         verb="prove",
         verdict=verdict,
@@ -95,7 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
         given={
             "proofs": [proof.name for proof in chosen],
             "seconds": arguments.seconds,
-            "z3": version(),
+            "z3": first.version(),
+            "cvc5": second.version(),
         },
     )
     return publish(result, arguments)

@@ -49,7 +49,7 @@ EXTRAS = (
     Extra(name="report", modules=("jinja2", "markupsafe"), serves=("--html of each verb",)),
     Extra(name="completion", modules=("shtab",), serves=("completion",)),
     Extra(name="contracts", modules=("crosshair",), serves=("make run",)),
-    Extra(name="prove", modules=("z3",), serves=("the laboratory's prove",)),
+    Extra(name="prove", modules=("z3", "cvc5"), serves=("the laboratory's prove",)),
     Extra(
         name="spark",
         modules=("pyspark", "py4j", "pyarrow", "pandas", "numpy", "zstandard", "msgspec"),

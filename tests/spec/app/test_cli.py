@@ -306,6 +306,7 @@ _USERS, _LAB = "wheelproof_spec.app.cli", "wheelproof_lab.__main__"
         (_USERS, ["explore", "--all"], "greenlet", "explore"),
         (_LAB, ["graph", "entry-add-flush"], "greenlet", "explore"),
         (_LAB, ["prove", "--all"], "z3", "prove"),
+        (_LAB, ["prove", "--all"], "cvc5", "prove"),
         (_USERS, ["pipeline", "check", "--input", "in", "--output", "out"], "pyspark", "spark"),
         (_USERS, ["pipeline", "check", "--input", "in", "--output", "out"], "py4j", "spark"),
         (_USERS, ["check", "README.md", "--html", "page.html"], "jinja2", "report"),

@@ -1,6 +1,6 @@
 ------------------------ MODULE MCAppendsInProgress -------------------------
 (* AppendsInProgress with two appenders. *)
-EXTENDS AppendsInProgress
+EXTENDS AppendsInProgressProof
 
 \* Only whether the number has changed matters.  If it has come round, the closer
 \* waits for one more.

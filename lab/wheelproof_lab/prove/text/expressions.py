@@ -30,6 +30,7 @@ from wheelproof_lab.prove.text.values import (
     among,
     chosen,
     conjunction,
+    counted,
     disjunction,
     equal,
     listed,
@@ -281,8 +282,9 @@ class Expressions:
                     some.sort,
                 )
             case "\\subseteq":
-                one, other = (self.some(part, given) for part in node.parts)
-                return within(one, other)
+                return within(*(self.some(part, given) for part in node.parts))
+            case "Cardinality":
+                return counted(self.some(node.parts[0], given))
             case "BOOLEAN":
                 return listed([TRUE, FALSE])
             case "Int":

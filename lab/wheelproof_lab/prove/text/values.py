@@ -19,8 +19,10 @@ from wheelproof_lab.prove.terms import (
     any_of,
     as_term,
     for_all,
+    free_in,
     if_,
     there_is,
+    total,
 )
 
 
@@ -282,6 +284,19 @@ def listed(values: Sequence[Value]) -> Some:
         tuple(values),
         disjunction([equal(NOTHING, one) for one in values if isinstance(one, Maybe)]),
     )
+
+
+def counted(some: Some) -> Term:
+    """Return how many elements a set has: a sum, as all sets are finite.
+
+    The solvers take a sum for one number, so the set must be the same for all values of variables.
+    """
+    if some.sort is None or not is_of_elements(some.sort) or some.none != FALSE:
+        raise MismatchError("Cardinality of words, of numbers, or of a set with None")
+    result = total(some.sort, lambda x: if_(some.has(x), as_term(1, INT), 0))
+    if free_in(result):
+        raise MismatchError("Cardinality of a set that depends on a variable")
+    return result
 
 
 def is_of_elements(sort: Sort) -> bool:

@@ -11,7 +11,7 @@ from itertools import product
 import z3
 
 from wheelproof_lab.prove.finite import Finite, Places, Scalar, State
-from wheelproof_lab.prove.products import (
+from wheelproof_lab.prove.solvers.products import (
     by_cases,
     choice_in,
     facts,
@@ -198,6 +198,11 @@ class Question:
         }
         self._parameters = tuple(parameters)
 
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All terms that were added."""
+        return tuple(term for some in self._known for term in some)
+
     def assume(self, *terms: Term) -> None:
         """Add terms that contain no parameter."""
         self._known[-1] += terms
@@ -248,7 +253,7 @@ class Question:
 
     def _sampled(self, asked: _Solver) -> Answer:
         sample = self._small_sample(asked)
-        for term in (one for some in self._known for one in some):
+        for term in self.terms:
             if not sample.world.value(term, sample.state, dict(sample.given)):
                 return Answer(unknown="the solver's state is none where it is evaluated")
         return Answer(sample=sample)

@@ -1,0 +1,1 @@
+"""The two solvers: each is asked every question, in a translation of its own."""
