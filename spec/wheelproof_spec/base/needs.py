@@ -52,7 +52,7 @@ EXTRAS = (
     Extra(name="prove", modules=("z3",), serves=("the laboratory's prove",)),
     Extra(
         name="spark",
-        modules=("pyspark", "py4j", "pyarrow", "pandas", "numpy", "zstandard"),
+        modules=("pyspark", "py4j", "pyarrow", "pandas", "numpy", "zstandard", "deltalake"),
         serves=("pipeline",),
     ),
 )
