@@ -36,6 +36,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         ("report", "write one page of what was judged", _declare_report),
         ("campaign", "fan out fuzzing and model-checker samples by seed", _declare_campaign),
         ("stream", "judge runs as files are moved into a folder", _declare_stream),
+        ("compact", "join the small files of the tables, remove old ones", _declare_compact),
     ):
         add(verbs.add_parser(name, help=summary, description=summary, allow_abbrev=False))
 
@@ -54,6 +55,11 @@ def _declare_report(parser: argparse.ArgumentParser) -> None:
         "--html", type=Path, metavar="FILE", help="the page (default: DIR/report.html)"
     )
     carries(parser, _report, reads=KEPT, writes=("html",))
+
+
+def _declare_compact(parser: argparse.ArgumentParser) -> None:
+    add_tables(parser)
+    carries(parser, _compact, reads=KEPT, writes=("output",))
 
 
 def _declare_campaign(parser: argparse.ArgumentParser) -> None:
@@ -164,6 +170,17 @@ def _report(arguments: argparse.Namespace) -> int:
     document = {"page": str(path), "counts": asdict(manifest.counts)}
     forms = {"json": lambda: json_text(document)}
     deliver(arguments, forms, f"{sentence(manifest)}\n{path}")
+    return ExitCode.PASS
+
+
+def _compact(arguments: argparse.Namespace) -> int:
+    """Join the small files of the tables."""
+    from wheelproof_spark.tables.compact import compact
+
+    found = compact(arguments.output.resolve())
+    forms = {"json": lambda: json_text({"tables": [asdict(table) for table in found]})}
+    before, after = sum(one.before for one in found), sum(one.after for one in found)
+    deliver(arguments, forms, f"{len(found)} tables: {before:,} files became {after:,}")
     return ExitCode.PASS
 
 

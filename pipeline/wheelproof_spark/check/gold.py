@@ -165,12 +165,16 @@ class NewRuns:
         """Return the number of runs."""
         return sum(row.runs for row in self.judged)
 
-    def write_appended(self, files: DataFrame, folder: Path) -> None:
-        """Write the rows that a batch adds: one for each run, and one for each failing run."""
-        for name, table in (
+    def write_appended(self, files: DataFrame, folder: Path, batch: int | None = None) -> None:
+        """Write the rows that a batch adds: one for each run, and one for each failing run.
+
+        With `batch` they have its number.
+        """
+        for name, rows in (
             ("verdicts", verdicts(self._runs, files)),
             ("violations", violations(self._runs, files)),
         ):
+            table = rows if batch is None else rows.withColumn("batch", lit(batch))
             if self._rows["clauses" if name == "violations" else _ACCOUNT]:
                 table.write.parquet(str(folder / name))
             else:

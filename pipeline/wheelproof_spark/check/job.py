@@ -21,27 +21,27 @@ from pyspark.sql.functions import (
 )
 from pyspark.sql.functions import sum as total
 
+from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.base.hadoop import RemoteFolder
 from wheelproof_spark.base.listing import FORMATS, Input, LocalFolder, outside
 from wheelproof_spark.base.lock import locked
 from wheelproof_spark.base.options import Address, Workers
 from wheelproof_spark.base.session import failing_as, parts_for, session_for, shuffle_in
 from wheelproof_spark.check import bronze, silver
-from wheelproof_spark.check.gold import APPENDED, SUMMED, TABLES, NewRuns
+from wheelproof_spark.check.gold import SUMMED, TABLES, NewRuns
 from wheelproof_spark.check.inputs import Plan, plan
 from wheelproof_spark.check.judging.columns import JUDGE
 from wheelproof_spark.check.judging.run import FirstLines
-from wheelproof_spark.tables.manifest import Counts, FileEntry, Manifest, load
+from wheelproof_spark.tables.manifest import Counts, FileEntry, Manifest, Move, load
 from wheelproof_spark.tables.provenance import batch_record
 from wheelproof_spark.tables.rows import collected, read_from, rows_where, union, written
 from wheelproof_spark.tables.schemas import PIECES, RESULTS
-from wheelproof_spark.tables.store import Attempt, Store, add_earlier, batches_in
+from wheelproof_spark.tables.store import Attempt, Store
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
 from wheelproof_spec.history.checkers import CheckOptions
 
 _BYTES_A_PARTITION = 64 << 20
-_MOST_ADDED = 100
-"""The most batches that have written the files of one table."""
+_RUNS, _SHUFFLED = "silver/runs", "silver/shuffled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,20 +97,18 @@ def check(job: CheckJob) -> Manifest:
                 if not work.empty:
                     spark = stack.enter_context(session_for(job.workers))
                     attempt = store.attempt()
-                    _Run(spark, job, store, attempt, manifest, batch).do(work)
-                    layers = ("bronze", "parts", "silver", "gold")
-                    places = {layer: _place(layer, batch) for layer in layers}
-                    store.commit(manifest, attempt, places)
+                    moves = _Run(spark, job, store, attempt, manifest, batch).do(work)
+                    store.commit(manifest, batch, attempt, moves)
         except BaseException:
             # If that fails too, the next run does it.
-            with suppress(OSError):
+            with suppress(OSError, PipelineError):
                 store.recover(load(output) or manifest)
             raise
         return manifest
 
 
 def _place(layer: str, batch: int) -> str:
-    """Return the folder of a batch's tables in a layer, relative to the output."""
+    """Return the folder of a batch in a table or layer, relative to the output."""
     return f"{layer}/{batch:06}"
 
 
@@ -125,8 +123,8 @@ class _Run:
     _manifest: Manifest
     _batch: int
 
-    def do(self, work: Plan) -> None:
-        """Write the tables of all layers, and update the manifest."""
+    def do(self, work: Plan) -> Sequence[Move]:
+        """Write the tables of all layers, update the manifest, and return the moves."""
         started = time.monotonic()
         shuffle_in(self._spark, self._partitions(work.bytes))
         manifest, batch = self._manifest, self._batch
@@ -140,11 +138,7 @@ class _Run:
         gold = self._attempt.of("gold")
         runs.write_appended(self._paths(read), gold)
         runs.write_summed(earlier, gold)
-        for name in earlier.keys() - SUMMED:
-            folder = gold if name in APPENDED else self._attempt.of("silver")
-            add_earlier(folder / name, earlier[name])
-        manifest.tables = {name: f"{_place('gold', batch)}/{name}" for name in sorted(TABLES)}
-        manifest.tables["runs"] = f"{_place('silver', batch)}/runs"
+        moves = self._moves(earlier)
         record = batch_record(
             self._spark,
             batch,
@@ -155,6 +149,27 @@ class _Run:
             started=started,
         )
         manifest.batches.append(record)
+        return moves
+
+    def _moves(self, earlier: Mapping[str, Path]) -> Sequence[Move]:
+        """Return the moves of the batch, and name its tables; the rows of `earlier` ones stay."""
+        tables = {name: f"gold/{name}" for name in sorted(TABLES)} | {"runs": _RUNS}
+        if "shuffled" in earlier or self._attempt.of(_SHUFFLED).is_dir():
+            tables["shuffled"] = _SHUFFLED
+        self._manifest.tables = tables
+        moves = [
+            Move(
+                here=table,
+                there=_place(table, self._batch),
+                table=table,
+                replaces=name not in earlier or name in SUMMED,
+            )
+            for name, table in tables.items()
+        ]
+        for layer, table in (("bronze", "bronze"), ("parts", None)):
+            there = _place(layer, self._batch)
+            moves.append(Move(here=layer, there=there, table=table, replaces=False))
+        return moves
 
     def _read(self, work: Plan) -> None:
         """Write the new lines, and the pieces of each file by name."""
@@ -168,11 +183,11 @@ class _Run:
     def _earlier(self, work: Plan) -> Mapping[str, Path]:
         """Return the tables whose rows all stay; none if a run of an earlier batch has changed.
 
-        All is written anew if a line is gone, if a new one has the name of an earlier run, if none
-        is good, and after `_MOST_ADDED` batches, so that small files do not add up.
+        All is written anew if a line is gone, if a new one has the name of an earlier run, and if
+        none is good.
         """
         tables = {name: self._store.path(table) for name, table in self._manifest.tables.items()}
-        if not tables or work.withdrawn or batches_in(tables["runs"]) >= _MOST_ADDED:
+        if not tables or work.withdrawn:
             return {}
         parts = self._folder("parts", self._batch).glob("*.parquet")
         new = set(rows_where(parts, silver.NAME, None))
@@ -185,7 +200,7 @@ class _Run:
         for *name, file_id in rows_where(files, silver.FILE, same):
             if tuple(name) in new and file_id in there:
                 return {}
-        return {**tables, "shuffled": tables["runs"].with_name("shuffled")}
+        return tables
 
     def _batches(self) -> set[int]:
         return {number for file in self._manifest.files for number in file.batches} | {self._batch}
@@ -205,7 +220,7 @@ class _Run:
 
         `earlier` are the tables of all other runs.
         """
-        spark, place = self._spark, self._attempt.of("silver")
+        spark = self._spark
         whole = read.rows(spark, "whole")
         before = None if earlier else self._shuffled_before()
         parts, found = self._resolved(read, before)
@@ -216,9 +231,9 @@ class _Run:
         if found.shuffled:
             due = read.of(found.batches)
             rows = self._shuffled(due, before, parts, first, found.due_parts)
-            shuffled = written(rows, place / "shuffled")
+            shuffled = written(rows, self._attempt.of(_SHUFFLED))
             runs = runs.unionByName(silver.once(shuffled, parts))
-        runs = written(runs, place / "runs")
+        runs = written(runs, self._attempt.of(_RUNS))
         counted = NewRuns(runs, shuffled)
         self._count(counted, found.repeated, self._manifest.counts if earlier else Counts())
         return counted, found.due + found.fresh
@@ -268,11 +283,8 @@ class _Run:
 
     def _shuffled_before(self) -> DataFrame | None:
         """Return the rows of the runs that earlier batches shuffled, or None."""
-        table = self._manifest.tables.get("runs")
-        place = None if table is None else self._store.path(table).with_name("shuffled")
-        if place is None or not place.is_dir():
-            return None
-        return read_from(self._spark, RESULTS, [place])
+        table = self._manifest.tables.get("shuffled")
+        return None if table is None else read_from(self._spark, RESULTS, [self._store.path(table)])
 
     def _shuffled(
         self,

@@ -8,6 +8,7 @@ from typing import cast
 import pyarrow.dataset as dataset
 
 from wheelproof_spark.report.cases import files_that_count
+from wheelproof_spark.tables.delta import files_in
 from wheelproof_spark.tables.manifest import Manifest
 from wheelproof_spark.tables.rows import rows_where, whole_number
 from wheelproof_spec.base.results.verdicts import Verdict
@@ -45,7 +46,7 @@ def unjudged(output: Path, manifest: Manifest) -> list[Reason]:
 def _runs(output: Path, manifest: Manifest) -> Iterator[tuple[str, str, str]]:
     columns = ("verdict", "run", "scope", "notes", "problem")
     for verdict in (Verdict.ERROR, Verdict.INCONCLUSIVE):
-        files = (output / manifest.tables["verdicts"]).rglob("*.parquet")
+        files = files_in(output / manifest.tables["verdicts"])
         chosen = dataset.field("verdict").isin([verdict.value])
         for _, run, scope, notes, problem in rows_where(files, columns, chosen):
             given = cast("list[str] | None", notes)

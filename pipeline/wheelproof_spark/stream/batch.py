@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import col, collect_set, count, count_distinct, when
+from pyspark.sql.functions import col, collect_set, count, count_distinct, lit, when
 from pyspark.sql.functions import sum as total
-from pyspark.sql.types import StructType
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from wheelproof_spark.base.listing import Delivered, FoundFile
 from wheelproof_spark.base.session import parts_for, shuffle_in
@@ -19,7 +19,7 @@ from wheelproof_spark.check.inputs import LARGEST_SPLIT, Plan, plan
 from wheelproof_spark.stream import state
 from wheelproof_spark.stream.progress import query_of
 from wheelproof_spark.stream.state import Patience
-from wheelproof_spark.tables.manifest import Manifest
+from wheelproof_spark.tables.manifest import Manifest, Move
 from wheelproof_spark.tables.provenance import batch_record
 from wheelproof_spark.tables.rows import collected, read_from, union, write_rows, written
 from wheelproof_spark.tables.schemas import FILES, OPEN, PART, PARTS, RESULTS
@@ -29,6 +29,7 @@ from wheelproof_spec.history.checkers import CheckOptions
 MOST_BATCHES = 100
 """The number of batches that the manifest lists."""
 _LINES_A_PARTITION = 300_000
+_RUNS = StructType([*RESULTS, StructField("batch", IntegerType())])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,7 @@ class StreamBatch:
         self._partitions = partitions
         self._number = self._progress.commits + 1
         self._attempt: Attempt = store.attempt()
-        self._places: dict[str, str] = {}
+        self._moves: list[Move] = []
 
     def do(self, found: Sequence[FoundFile], last: int) -> Manifest:
         """Read the files, judge the due runs, commit, and return the manifest.
@@ -112,14 +113,14 @@ class StreamBatch:
             started=started,
         )
         self._manifest.batches = [*self._manifest.batches, record][-MOST_BATCHES:]
-        self._store.commit(self._manifest, self._attempt, self._places)
+        self._store.commit(self._manifest, self._number, self._attempt, self._moves)
         return self._manifest
 
     def _read(self, work: Plan) -> DataFrame:
         """Write the lines of the files, and count them; write and return their parts."""
         if work.empty:
             return self._spark.createDataFrame([], PART)
-        folder = self._place("bronze", f"bronze/{self._number:06}")
+        folder = self._place("bronze", "bronze")
         rows = bronze.read_splits(self._spark, work, self._judging.options, folder)
         new = self._written(state.arrived(rows["good"], rows["whole"], self._number), "new", PART)
         bronze.count_lines(rows, new, work.files, folder)
@@ -169,9 +170,10 @@ class StreamBatch:
             shuffled = self._written(state.accepted(results, rows), "shuffled", RESULTS)
             tables.append(silver.once(shuffled, parts))
         if tables:
-            union(tables).write.parquet(str(place))
+            numbered = union(tables).withColumn("batch", lit(self._number))
+            numbered.write.parquet(str(place))
         else:
-            write_rows([], RESULTS, place)
+            write_rows([], _RUNS, place)
         return read_from(self._spark, RESULTS, [place]), shuffled
 
     def _due(self, parts: DataFrame) -> _Due:
@@ -202,19 +204,19 @@ class StreamBatch:
         return bronze.read_bronze(self._spark, self._bronze(batches), kind)
 
     def _bronze(self, batches: Iterable[int]) -> list[Path]:
-        folders = (self._of_batch("bronze", "", batch) for batch in sorted(batches))
+        folders = (self._of_batch("bronze", batch) for batch in sorted(batches))
         return [folder for folder in folders if folder.is_dir()]
 
-    def _of_batch(self, name: str, prefix: str, batch: int) -> Path:
+    def _of_batch(self, name: str, batch: int) -> Path:
         """Return the folder of a batch's part of a table, for this batch or an earlier one."""
         if batch == self._number:
             return self._attempt.of(name)
-        return self._store.path(f"{name}/{prefix}{batch:06}")
+        return self._store.path(f"{name}/{batch:06}")
 
     def _keep_open(self, parts: DataFrame, runs: DataFrame) -> None:
         """Write the parts that stay open, with `runs` as judged, and those judged lately."""
         stays = state.left_open(parts, runs, self._number, self._judging.patience)
-        place = self._place("open", f"state/{self._number:06}")
+        place = self._added("open", "state", replaces=True)
         waiting = written(stays, place, OPEN).where("closed is null")
         found = waiting.agg(count_distinct("format", "run"), total("lines"))
         ((runs_open, lines),) = collected(found, tuple[int, int | None])
@@ -222,28 +224,29 @@ class StreamBatch:
         # The open runs are counted again, now that it is known which ones are still open.
         counts.runs += runs_open - counts.open
         counts.open, counts.open_lines = runs_open, lines or 0
-        self._manifest.tables["open"] = self._places["open"]
 
     def _write_gold(self, new: NewRuns, due: _Due) -> None:
         """Add the verdicts of the batch to the tables."""
         tables = self._manifest.tables
         batches = due.batches or [self._number]
-        folders = [self._of_batch("files", "batch=", batch) for batch in batches]
+        folders = [self._of_batch("files", batch) for batch in batches]
         files = read_from(self._spark, FILES, folders)
         named = files.select(col("file_id").alias("id"), "path")
-        new.write_appended(named, self._attempt.folder)
+        new.write_appended(named, self._attempt.folder, self._number)
         for name in APPENDED:
             self._added(name, f"gold/{name}")
         before = {name: self._store.path(tables[name]) for name in SUMMED if name in tables}
-        new.write_summed(before, self._place("gold", f"gold/{self._number:06}"))
-        tables |= {name: f"gold/{self._number:06}/{name}" for name in SUMMED}
+        new.write_summed(before, self._attempt.folder)
+        for name in SUMMED:
+            self._added(name, f"gold/{name}", replaces=True)
 
-    def _place(self, name: str, place: str) -> Path:
-        """Return the folder to write a table to; the commit moves it to `place`."""
-        self._places[name] = place
-        return self._attempt.of(name)
-
-    def _added(self, name: str, table: str) -> Path:
-        """Return the folder to write this batch's part of a table to."""
+    def _added(self, name: str, table: str, *, replaces: bool = False) -> Path:
+        """Name a table, and return the folder to write this batch's part of it to."""
         self._manifest.tables[name] = table
-        return self._place(name, f"{table}/batch={self._number:06}")
+        return self._place(name, table, replaces=replaces)
+
+    def _place(self, name: str, table: str, *, replaces: bool = False) -> Path:
+        """Return the folder to write a part of a table to; the commit adds it."""
+        there = f"{table}/{self._number:06}"
+        self._moves.append(Move(here=name, there=there, table=table, replaces=replaces))
+        return self._attempt.of(name)

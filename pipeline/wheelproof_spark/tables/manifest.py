@@ -12,7 +12,7 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.reports import write_json
 from wheelproof_spec.base.results.verdicts import Verdict
 
-SCHEMA = "wheelproof.pipeline/2"
+SCHEMA = "wheelproof.pipeline/3"
 NAME = "manifest.json"
 _REMEDY = "name another output, and judge the input anew"
 
@@ -152,12 +152,26 @@ class StreamProgress:
     judged_lines: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A folder that a batch wrote, `here`, and where it belongs, `there`.
+
+    Its files are added to the `table`, and with `replaces` take the place of all others there;
+    None: they belong to no table.
+    """
+
+    here: str
+    there: str
+    table: str | None
+    replaces: bool
+
+
 @dataclass(slots=True, kw_only=True)
 class Manifest:
     """All committed data. A table that the manifest does not name does not exist.
 
     `judge` is the version of wheelproof that made all verdicts. `moves` are the moves of the last
-    batch's folders, repeated if the process ended before them.
+    batch, `moved`, repeated if the process ended before them.
     """
 
     profile: str | None
@@ -169,7 +183,8 @@ class Manifest:
     batches: list[Batch] = field(default_factory=list[Batch])
     counts: Counts = field(default_factory=Counts)
     tables: dict[str, str] = field(default_factory=dict[str, str])
-    moves: dict[str, str] = field(default_factory=dict[str, str])
+    moved: int = 0
+    moves: list[Move] = field(default_factory=list[Move])
     stream: StreamProgress | None = None
 
     def require_options(self, profile: str | None, max_states: int) -> None:

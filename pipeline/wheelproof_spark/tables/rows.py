@@ -27,9 +27,20 @@ def collected(table: DataFrame, row: type[_T]) -> list[_T]:
 
 
 def read_from(spark: SparkSession, schema: StructType, folders: Iterable[Path]) -> DataFrame:
-    """Return the rows in these folders; characters of patterns in their names are escaped."""
-    places = [re.sub(r"([\\{}\[\]*?])", r"\\\1", str(folder)) for folder in folders]
+    """Return the rows in tables or folders; characters of patterns in names are escaped."""
+    places = [re.sub(r"([\\{}\[\]*?])", r"\\\1", path) for path in _places(folders)]
+    if not places:
+        return spark.createDataFrame([], schema)
     return spark.read.schema(schema).parquet(*places)
+
+
+def _places(folders: Iterable[Path]) -> Iterator[str]:
+    """Yield the files of each table, and each folder that is none."""
+    # Workers import this module, and read no tables.
+    from wheelproof_spark.tables.delta import files_in, is_table
+
+    for folder in folders:
+        yield from map(str, files_in(folder) if is_table(folder) else (folder,))
 
 
 def written(table: DataFrame, folder: Path, schema: StructType | None = None) -> DataFrame:
@@ -61,8 +72,13 @@ def read_rows(
     folder: Path, most: int | None = None, columns: Sequence[str] | None = None
 ) -> list[dict[str, object]]:
     """Return the rows of a table, at most `most`, without a Spark job; None: all columns."""
-    table = parquet.read_table(str(folder), columns=None if columns is None else list(columns))
-    return (table if most is None else table.slice(0, most)).to_pylist()
+    chosen, rows = None if columns is None else list(columns), list[dict[str, object]]()
+    for place in _places([folder]):
+        if most is not None and len(rows) >= most:
+            break
+        # Of a path in a list, no part is a column.
+        rows += parquet.read_table(place, columns=chosen, partitioning=None).to_pylist()
+    return rows if most is None else rows[:most]
 
 
 def rows_where(

@@ -1,41 +1,22 @@
 """The output on disk: a batch is written to a work folder, committed at once, then moved.
 
+The manifest is the plan of the commit. Then each folder is moved into its table, and a transaction
+of the table's format adds the files: whoever stops in between does the rest at the next start.
+
 Each attempt has its own work folder: a killed process may have left a Spark that still writes for a
 moment, and it must not write where the next process writes.
 """
 
-import re
 import shutil
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wheelproof_spark.tables.manifest import NAME, Manifest, load, save
+from wheelproof_spark.tables import delta
+from wheelproof_spark.tables.manifest import NAME, Manifest, Move, save
 
 _WORK = ".work"
-_WRITTEN = re.compile("[0-9]{6}-")
-"""The number of the batch that has written a file of an earlier table."""
-_REPLACED = ("state", "silver", "gold")
-"""The folders whose numbered folders a later batch replaces."""
-
-
-def add_earlier(table: Path, earlier: Path) -> None:
-    """Add the files of an earlier batch's table to a table: as links, so that no byte is copied."""
-    for file in earlier.glob("*.parquet"):
-        written = file.name if _WRITTEN.match(file.name) else f"{earlier.parent.name}-{file.name}"
-        table.mkdir(exist_ok=True)
-        try:
-            (table / written).hardlink_to(file)
-        except OSError:
-            # Not every file system has hard links.
-            shutil.copyfile(file, table / written)
-
-
-def batches_in(table: Path) -> int:
-    """Return how many batches have written the files of a table."""
-    found = (_WRITTEN.match(file.name) for file in table.glob("*.parquet"))
-    return len({match and match[0] for match in found})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +31,13 @@ class Attempt:
 
 
 class Store:
-    """The output of a check or a stream; the caller must hold `locked`."""
+    """The output of a check or a stream; the caller must hold `locked`.
+
+    Raises UsageError if no table can be there.
+    """
 
     def __init__(self, output: Path) -> None:
+        delta.require_path(output)
         self.output = output
 
     @property
@@ -70,37 +55,31 @@ class Store:
         folder.mkdir(parents=True)
         return Attempt(folder=folder)
 
-    def commit(self, manifest: Manifest, attempt: Attempt, places: Mapping[str, str]) -> None:
-        """Commit the manifest, and move the folders of the attempt to their `places`."""
-        before = load(self.output)
+    def commit(
+        self, manifest: Manifest, batch: int, attempt: Attempt, moves: Sequence[Move]
+    ) -> None:
+        """Commit the manifest, and make the moves of the batch from the folder of the attempt."""
         work = attempt.folder.relative_to(self.output)
-        manifest.moves = {str(work / name): place for name, place in places.items()}
+        manifest.moved = batch
+        manifest.moves = [replace(move, here=str(work / move.here)) for move in moves]
         save(self.output, manifest)
-        self.move_in(manifest)
-        # Whoever reads the tables of the last batch can finish.
-        self._sweep(manifest, *(() if before is None else (before,)))
+        self.recover(manifest)
 
     def recover(self, manifest: Manifest) -> None:
-        """Finish the last commit, and remove what was not committed or was replaced."""
+        """Finish the last commit, and remove what was not committed."""
         self.move_in(manifest)
-        self._sweep(manifest)
-
-    def move_in(self, manifest: Manifest) -> None:
-        """Move the folders of the last commit to their places; skip those that were moved."""
-        for here, there in manifest.moves.items():
-            source, target = self.output / here, self.output / there
-            if source.exists():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                source.rename(target)
-
-    def _sweep(self, *manifests: Manifest) -> None:
-        """Remove the folders that none of these manifests names."""
-        kept = {self.output / table for manifest in manifests for table in manifest.tables.values()}
         for half_written in self.output.glob(f"{NAME}*.part"):
             half_written.unlink()
         for folder in (self.output / _WORK).glob("*"):
             shutil.rmtree(folder, ignore_errors=True)
-        for layer in _REPLACED:
-            for folder in (self.output / layer).glob("[0-9]*"):
-                if not any(table.is_relative_to(folder) for table in kept):
-                    shutil.rmtree(folder, ignore_errors=True)
+
+    def move_in(self, manifest: Manifest) -> None:
+        """Make the moves of the last commit; skip those that were made."""
+        for move in manifest.moves:
+            source, target = self.output / move.here, self.output / move.there
+            if source.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                source.rename(target)
+            if move.table is not None:
+                table = self.output / move.table
+                delta.commit(table, target, manifest.moved, replaces=move.replaces)

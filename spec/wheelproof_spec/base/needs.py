@@ -52,7 +52,16 @@ EXTRAS = (
     Extra(name="prove", modules=("z3", "cvc5"), serves=("the laboratory's prove",)),
     Extra(
         name="spark",
-        modules=("pyspark", "py4j", "pyarrow", "pandas", "numpy", "zstandard", "msgspec"),
+        modules=(
+            "pyspark",
+            "py4j",
+            "pyarrow",
+            "pandas",
+            "numpy",
+            "zstandard",
+            "msgspec",
+            "deltalake",
+        ),
         serves=("pipeline",),
     ),
 )

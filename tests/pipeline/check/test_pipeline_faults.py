@@ -61,8 +61,8 @@ def _goes_on_from(first: Judged, output: Path, expected: Judged) -> None:
     judged.adds_up()
     assert [done.number for done in judged.manifest.batches] == [1, 2]
     assert rows_of(judged, without=("scope",)) == rows_of(expected, without=("scope",))
-    for layer in ("bronze", "silver", "gold"):
-        folders = sorted(folder.name for folder in (output / layer).iterdir())
+    for table in ("bronze", "silver/runs", "gold/verdicts"):
+        folders = sorted(folder.name for folder in (output / table).glob("[0-9]*"))
         assert folders == ["000001", "000002"]
 
 

@@ -1,6 +1,6 @@
 """The page shows violations first, by rule, each rule with a run; then what was not judged."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from wheelproof_spark.check.gold import OF_RUNS
 from wheelproof_spark.report.page import render
 from wheelproof_spark.report.unjudged import MOST_PLACES, unjudged
 from wheelproof_spark.report.violations import MOST_CASES, explained
+from wheelproof_spark.tables.delta import commit
 from wheelproof_spark.tables.manifest import FileEntry, Manifest
 from wheelproof_spark.tables.rows import Row, write_rows
 from wheelproof_spark.tables.schemas import BRONZE, LINES, RESULTS
@@ -97,6 +98,11 @@ def test_where_nothing_fails_there_is_a_page_too(tmp_path: Path) -> None:
     assert "<p>None.</p>" in render(manifest, {name: [] for name in OF_RUNS}, [], [])
 
 
+def _commit(rows: Sequence[Row], table: Path) -> None:
+    write_rows(rows, _VERDICTS, table / "000001")
+    commit(table, table / "000001", 1, replaces=False)
+
+
 def test_what_was_not_judged_says_why_and_where(tmp_path: Path) -> None:
     entry = FileEntry(id=1, path="a&b.jsonl", state=NO_FILE, complete=False, tail="", batches=[1])
     tables = {"verdicts": "gold/verdicts"}
@@ -106,7 +112,7 @@ def test_what_was_not_judged_says_why_and_where(tmp_path: Path) -> None:
     ]
     runs.append({"run": "long", "verdict": "inconclusive", "notes": ["too many orders", "a gap"]})
     runs.append({"run": "right", "verdict": "pass", "notes": ["not of interest"]})
-    write_rows([{"scope": "c.jsonl", **run} for run in runs], _VERDICTS, tmp_path / "gold/verdicts")
+    _commit([{"scope": "c.jsonl", **run} for run in runs], tmp_path / "gold/verdicts")
     # The line of file 2 was withdrawn with its file.
     lines = [{"file_id": number, "offset": 1234, "reason": f"is {number}"} for number in (1, 2)]
     write_rows(lines, BRONZE, tmp_path / "bronze" / "000001" / "kind=quarantined")
@@ -135,7 +141,7 @@ def test_reasons_that_all_differ_are_bounded(
 ) -> None:
     monkeypatch.setattr("wheelproof_spark.report.unjudged.MOST_REASONS", 3)
     runs = [{"run": f"r{n}", "verdict": "error", "problem": f"is {n}"} for n in range(9)]
-    write_rows(runs, _VERDICTS, tmp_path / "gold/verdicts")
+    _commit(runs, tmp_path / "gold/verdicts")
     manifest = Manifest(profile=None, max_states=1, tables={"verdicts": "gold/verdicts"})
     found = unjudged(tmp_path, manifest)
     assert [one.number for one in found] == [1, 1, 1, 6]

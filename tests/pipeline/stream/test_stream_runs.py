@@ -28,7 +28,7 @@ _FILES = 18
 def folder(spark: SparkSession, tmp_path: Path) -> StreamedFolder:
     del spark
     # What Spark takes for a pattern is a name like any other.
-    return StreamedFolder(tmp_path / "in", tmp_path / "out [1] {a,b} \\*?")
+    return StreamedFolder(tmp_path / "in", tmp_path / "out [1] {a,b}*?")
 
 
 def _scattered(chance: random.Random) -> Iterator[bytes]:

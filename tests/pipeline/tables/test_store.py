@@ -1,11 +1,21 @@
-"""Commits: what was begun is never read, and what was committed is moved to its place."""
+"""Commits: what was begun is never read, and what was committed gets into its tables, once."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pyspark.sql.types import StringType, StructField, StructType
 
-from wheelproof_spark.tables.manifest import Manifest, load
-from wheelproof_spark.tables.store import Attempt, Store, add_earlier, batches_in
+from wheelproof_spark.base.errors import PipelineError
+from wheelproof_spark.tables import delta
+from wheelproof_spark.tables.manifest import Manifest, Move, load
+from wheelproof_spark.tables.rows import read_rows, write_rows
+from wheelproof_spark.tables.store import Attempt, Store
+from wheelproof_spec.base.errors import UsageError
+
+_SCHEMA = StructType([StructField("batch", StringType())])
+_TABLES = {"runs": "silver/runs", "summary": "gold/summary"}
+_REPLACED = "summary"
 
 
 @pytest.fixture
@@ -14,25 +24,41 @@ def store(tmp_path: Path) -> Store:
 
 
 def _manifest(batch: int) -> Manifest:
-    table = f"gold/{batch:06}/verdicts"
-    return Manifest(profile=None, max_states=1, input="runs", tables={"verdicts": table})
+    del batch
+    return Manifest(profile=None, max_states=1, input="runs", tables=dict(_TABLES))
 
 
 def _begun(store: Store, batch: int) -> Attempt:
     attempt = store.attempt()
-    table = attempt.of("gold") / "verdicts"
-    table.mkdir(parents=True)
-    (table / "part").write_bytes(b"%d" % batch)
-    (attempt.of("scratch")).mkdir()
+    for name in _TABLES:
+        write_rows([{"batch": str(batch)}], _SCHEMA, attempt.of(name))
+    attempt.of("scratch").mkdir()
     return attempt
 
 
+def _moves(batch: int) -> list[Move]:
+    return [
+        Move(here=name, there=f"{table}/{batch:06}", table=table, replaces=name == _REPLACED)
+        for name, table in _TABLES.items()
+    ]
+
+
 def _committed(store: Store, batch: int) -> None:
-    store.commit(_manifest(batch), _begun(store, batch), {"gold": f"gold/{batch:06}"})
+    store.commit(_manifest(batch), batch, _begun(store, batch), _moves(batch))
 
 
-def _gold(store: Store) -> list[str]:
-    return sorted(folder.name for folder in store.path("gold").iterdir())
+def _rows(store: Store) -> dict[str, list[str]]:
+    return {
+        name: sorted(str(row["batch"]) for row in read_rows(store.path(table)))
+        for name, table in _TABLES.items()
+    }
+
+
+def _recovered(store: Store) -> None:
+    manifest = load(store.output)
+    assert manifest is not None
+    store.recover(manifest)
+    assert list((store.output / ".work").iterdir()) == []
 
 
 def test_no_attempt_writes_where_another_one_wrote(store: Store) -> None:
@@ -41,42 +67,77 @@ def test_no_attempt_writes_where_another_one_wrote(store: Store) -> None:
     for _ in range(3):
         # A driver that is killed, and the next one, which sweeps; Java may still write.
         used.add(_begun(store, 2).folder)
-        manifest = load(store.output)
-        assert manifest is not None
-        store.recover(manifest)
-        assert list((store.output / ".work").iterdir()) == []
-        assert _gold(store) == ["000001"]
+        _recovered(store)
+        assert _rows(store) == {"runs": ["1"], "summary": ["1"]}
     assert len(used) == 3
 
 
-def test_a_commit_has_its_tables_in_place_and_keeps_the_last_ones(store: Store) -> None:
+def test_a_commit_adds_to_tables_or_replaces_their_rows(store: Store) -> None:
     for batch in (1, 2, 3):
         _committed(store, batch)
-        assert (store.path(f"gold/{batch:06}/verdicts") / "part").read_bytes() == b"%d" % batch
-    assert _gold(store) == ["000002", "000003"]
-    assert list((store.output / ".work").iterdir()) == []
+    assert _rows(store) == {"runs": ["1", "2", "3"], "summary": ["3"]}
+    # Whoever reads the last version of a table can finish; the one before is gone.
+    found = sorted(folder.name for folder in store.path("gold/summary").glob("[0-9]*"))
+    assert found == ["000002", "000003"]
 
 
-def test_a_driver_that_ends_between_commit_and_moves_loses_nothing(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+def _at_the_first_move(stop: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(store: Store, manifest: Manifest) -> None:
+        del store, manifest
+        stop()
+
+    monkeypatch.setattr(Store, "move_in", stopped)
+
+
+def _before_a_transaction(number: int) -> Callable[..., None]:
+    def before(stop: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+        real, done = delta.commit, list[Path]()
+
+        def committing(table: Path, place: Path, batch: int, *, replaces: bool) -> None:
+            if len(done) == number:
+                stop()
+            done.append(table)
+            real(table, place, batch, replaces=replaces)
+
+        monkeypatch.setattr(delta, "commit", committing)
+
+    return before
+
+
+def _after_the_last_one(stop: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    real, done = delta.commit, list[Path]()
+
+    def committing(table: Path, place: Path, batch: int, *, replaces: bool) -> None:
+        real(table, place, batch, replaces=replaces)
+        done.append(table)
+        if len(done) == len(_TABLES):
+            stop()
+
+    monkeypatch.setattr(delta, "commit", committing)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [_at_the_first_move, *map(_before_a_transaction, range(2)), _after_the_last_one],
+)
+def test_a_driver_that_ends_after_the_commit_loses_and_doubles_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch, place: Callable[..., None]
 ) -> None:
     _committed(store, 1)
 
-    def ends(store: Store, manifest: Manifest) -> None:
-        del store, manifest
+    def ends() -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Store, "move_in", ends)
+        place(ends, patched)
         with pytest.raises(KeyboardInterrupt):
             _committed(store, 2)
-    assert _gold(store) == ["000001"]
-    manifest = load(store.output)
-    assert manifest is not None
     # However often it is finished.
     for _ in range(2):
-        store.recover(manifest)
-        assert (store.path(manifest.tables["verdicts"]) / "part").read_bytes() == b"2"
+        _recovered(store)
+        assert _rows(store) == {"runs": ["1", "2"], "summary": ["2"]}
+    _committed(store, 3)
+    assert _rows(store) == {"runs": ["1", "2", "3"], "summary": ["3"]}
 
 
 def test_half_a_manifest_is_removed(store: Store) -> None:
@@ -85,34 +146,38 @@ def test_half_a_manifest_is_removed(store: Store) -> None:
     assert list(store.output.iterdir()) == []
 
 
-def _table(folder: Path, *names: str) -> Path:
-    folder.mkdir(parents=True)
-    for name in names:
-        (folder / name).write_bytes(str(folder).encode())
-    return folder
+def test_small_files_are_joined_and_old_ones_removed(store: Store) -> None:
+    for batch in (1, 2, 3):
+        _committed(store, batch)
+    runs = store.path("silver/runs")
+    assert delta.join(runs) == (3, 1)
+    assert len(list(runs.rglob("part-*.parquet"))) == 1
+    # The number of the last batch is still known.
+    _recovered(store)
+    _committed(store, 4)
+    assert _rows(store) == {"runs": ["1", "2", "3", "4"], "summary": ["4"]}
+    summary = store.path("gold/summary")
+    assert delta.join(summary) == (1, 1)
+    assert len(list(summary.rglob("part-*.parquet"))) == 1
 
 
-@pytest.mark.parametrize("linked", [True, False])
-def test_the_rows_of_earlier_batches_stay_without_a_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, linked: bool
-) -> None:
-    def refuses(*paths: Path) -> None:
-        del paths
-        raise OSError("no links here")
+def test_a_damaged_table_is_told_in_one_sentence(store: Store) -> None:
+    _committed(store, 1)
+    for transaction in store.path("silver/runs").glob("_delta_log/*"):
+        transaction.write_bytes(b"{")
+    with pytest.raises(PipelineError, match="silver/runs cannot be used: "):
+        _committed(store, 2)
 
-    if not linked:
-        monkeypatch.setattr(Path, "hardlink_to", refuses)
-    first = _table(tmp_path / "000001" / "runs", "part-0.parquet", "part-1.parquet", "_SUCCESS")
-    second = _table(tmp_path / "000002" / "runs", "part-0.parquet")
-    add_earlier(second, first)
-    # A batch without rows of its own has no folder yet.
-    third = tmp_path / "000003" / "runs"
-    third.parent.mkdir()
-    add_earlier(third, second)
-    names = {"000001-part-0.parquet", "000001-part-1.parquet", "000002-part-0.parquet"}
-    assert {file.name for file in third.iterdir()} == names
-    assert [batches_in(table) for table in (first, second, third)] == [1, 2, 2]
-    kept, file = third / "000001-part-0.parquet", first / "part-0.parquet"
-    assert kept.read_bytes() == file.read_bytes() == str(first).encode()
-    assert kept.samefile(file) == linked
-    assert (third / "000002-part-0.parquet").read_bytes() == str(second).encode()
+
+@pytest.mark.parametrize("name", ["100%25", "100%", "a\\b"])
+def test_an_output_that_no_table_can_be_in_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="in its path, and tables cannot"):
+        Store(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a b", "ünï 日本", "[1] {a,b}*?", "#1"])
+def test_a_table_in_a_folder_with_a_strange_name(tmp_path: Path, name: str) -> None:
+    store = Store(tmp_path / name)
+    _committed(store, 1)
+    _committed(store, 2)
+    assert _rows(store) == {"runs": ["1", "2"], "summary": ["2"]}

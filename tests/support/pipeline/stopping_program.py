@@ -9,7 +9,7 @@ process id, and waits until the test closes the connection or kills it.
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from unittest.mock import patch
 
@@ -19,7 +19,7 @@ from wheelproof_spark.check import bronze, silver
 from wheelproof_spark.check.judging.groups import judge_groups
 from wheelproof_spark.check.judging.in_place import reader
 from wheelproof_spark.check.judging.run import FirstLines
-from wheelproof_spark.tables.manifest import Manifest
+from wheelproof_spark.tables.manifest import Manifest, Move
 from wheelproof_spark.tables.store import Attempt, Store
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.history.checkers import CheckOptions
@@ -70,14 +70,14 @@ def run(stops: Stops, arguments: list[str]) -> int:
     commit, move_in = Store.commit, Store.move_in
 
     def committing(
-        store: Store, manifest: Manifest, attempt: Attempt, places: Mapping[str, str]
+        store: Store, manifest: Manifest, batch: int, attempt: Attempt, moves: Sequence[Move]
     ) -> None:
         stops.at("commit")
-        commit(store, manifest, attempt, places)
+        commit(store, manifest, batch, attempt, moves)
 
     def moving(store: Store, manifest: Manifest) -> None:
         # A start looks whether the last one ended here.
-        if any((store.path(here)).exists() for here in manifest.moves):
+        if any(store.path(move.here).exists() for move in manifest.moves):
             stops.at("moves")
         move_in(store, manifest)
 
