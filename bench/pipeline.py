@@ -6,9 +6,13 @@
    Microseconds of processor time for each line.
 3. The verb over N/5 events in a process of its own, cold, with local[1], local[2] and a standalone
    cluster of two workers: whether the tables are equal, and how much faster two cores are.
+4. N/5 events, and N/50 in runs of ten lines, with plain `check`, the pipeline, and with what only
+   reads them: Spark, DuckDB, Polars. Processor time of whole programs; what is not installed is
+   not measured.
 
 The parts run one after the other; figures are wall time unless named otherwise. The default, 20
-million events, takes about an hour and 20 GB of disk; `--only` names one part: one, many, masters.
+million events, takes about an hour and 20 GB of disk; `--only` names one part: one, many, masters,
+beside.
 """
 
 import argparse
@@ -29,6 +33,7 @@ from pyspark.sql import SparkSession
 
 from instruments.family import Cpu, FamilyMeter
 from instruments.machine import this_machine
+from instruments.pipeline_beside import beside
 from instruments.pipeline_runs import write_one_run, write_runs
 from instruments.section import Section, bench_parser, measure
 from wheelproof_spark.base.listing import LocalFolder
@@ -42,7 +47,7 @@ from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.rows import collected, read_rows
 from wheelproof_spec.history.checkers import MAX_STATES, CheckOptions
 
-PARTS = ("one", "many", "masters")
+PARTS = ("one", "many", "masters", "beside")
 COST_TARGET_US = 20
 LINEAR_TARGET = 1.2
 _MORE = 1_000
@@ -242,6 +247,7 @@ def main(arguments: Sequence[str]) -> int:
         "one": lambda folder: one_run(folder, events // 2, seed, master),
         "many": lambda folder: many_runs(folder, events, seed, master),
         "masters": lambda folder: masters(folder, events // 5, seed),
+        "beside": lambda folder: beside(folder, events // 5, seed, master),
     }
     works = [partial(_in_folder, parts[name]) for name in options.only or parts]
     measure(works, this_machine(), seed=seed, json=options.json)
@@ -263,7 +269,7 @@ def _parser() -> argparse.ArgumentParser:
         "--only",
         action="append",
         choices=PARTS,
-        help="one of the three; may be given several times",
+        help="one of the four; may be given several times",
     )
     return parser
 

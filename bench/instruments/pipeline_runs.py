@@ -11,13 +11,15 @@ _EVENTS_A_FILE = 500_000
 _TEMPLATES = 50
 
 
-def write_runs(folder: Path, events: int, seed: int, first: int = 0) -> int:
+def write_runs(
+    folder: Path, events: int, seed: int, first: int = 0, events_a_run: int = EVENTS_A_RUN
+) -> int:
     """Write runs with `events` lines or a little more; return the number of lines.
 
     Their names are numbers from `first` on. One run in fifty breaks a rule: if all passed, the
     benchmark would miss differing verdicts.
     """
-    templates = [list(timer_lines(EVENTS_A_RUN // 2, seed + n)) for n in range(_TEMPLATES)]
+    templates = [list(timer_lines(events_a_run // 2, seed + n)) for n in range(_TEMPLATES)]
     templates[-1] = _spoiled(templates[-1])
     numbers, written = count(first), 0
     while written < events:
