@@ -67,8 +67,8 @@ def test_an_output_that_is_in_use(
 @pytest.mark.parametrize(
     ("manifest", "code", "sentence"),
     [
-        ({"schema": "wheelproof.pipeline/1"}, ExitCode.USAGE, "has the schema"),
-        ({"schema": "wheelproof.pipeline/2"}, ExitCode.INPUT_REJECTED, "cannot be read"),
+        ({"schema": "wheelproof.pipeline/2"}, ExitCode.USAGE, "has the schema"),
+        ({"schema": "wheelproof.pipeline/3"}, ExitCode.INPUT_REJECTED, "cannot be read"),
         ([], ExitCode.INPUT_REJECTED, "cannot be read"),
         (None, ExitCode.INPUT_REJECTED, "cannot be read"),
     ],

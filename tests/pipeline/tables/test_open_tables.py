@@ -83,14 +83,3 @@ def test_without_tables_there_is_nothing_to_compact(
     words = ("compact", "--output", tmp_path / "none")
     refused(capsys, ExitCode.INPUT_REJECTED, "has no manifest.json", *words)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_output_of_an_older_version_is_refused(
-    judged: Judged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    output = tmp_path / "out"
-    output.mkdir()
-    (output / "manifest.json").write_text(json.dumps({"schema": "wheelproof.pipeline/2"}))
-    words = ("check", "--input", judged.input, "--output", output)
-    sentence = "name another output, and judge the input anew"
-    refused(capsys, ExitCode.USAGE, sentence, *words)
