@@ -355,6 +355,21 @@ def test_an_answer_that_says_nothing_tests_nothing() -> None:
     assert _verdict(lingering, (append("r"), _look(3)), KAFKA, pad=False).checked[_READY] == 1
 
 
+_BEHIND = end("z", "append", Appended(batch_is_full=True, new_batch_created=True))
+"""The answer to an append whose batch is behind another one, which makes that one full."""
+
+
+@pytest.mark.parametrize("pad", [False, True])
+def test_a_batch_that_was_behind_another_may_have_room_when_that_is_gone(*, pad: bool) -> None:
+    lingering = replace(_CONFIG, linger_ms=5)
+    # `s` is asked for while `b1` is in flight, and joins the queue while `b1` is back.
+    behind = (*_R, begin_append("s", "z"), _BACK, _BEHIND)
+    alone = (drain(("b1", ("r",))), plain(Respond(batch="b1"), called_back("r", 1)))
+    assert _rule(_verdict(lingering, (*behind, *alone, _look()), WHEELPROOF, pad=pad)) is None
+    two = (append("r"), begin_append("s", "z"), _BEHIND, _look())
+    assert _rule(_verdict(lingering, two, WHEELPROOF, pad=pad)) == _READY
+
+
 # Offsets
 
 

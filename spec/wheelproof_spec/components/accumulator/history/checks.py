@@ -61,6 +61,8 @@ class Checks:
         self._tests = tally.tests
         self._asked: Counter[Partition] = Counter()
         self._gone: Counter[Partition] = Counter()
+        self._left: Counter[Partition] = Counter()
+        """How many records have left each queue; one that came back and left again counts twice."""
         self._queued: dict[Partition, dict[Record, None]] = {}
         """The records that may be queued, and were never drained."""
         self._behind: dict[Partition, Record] = {}
@@ -81,7 +83,7 @@ class Checks:
         record.is_first = not self.may_hold(partition)
         if record.is_first:
             self._first[partition] = record
-        record.gone_then = self._gone[partition]
+        record.left_then = self._left[partition]
         self._queued.setdefault(partition, {})[record] = None
         self._asked[partition] += 1
         self._appends.change(most=1)
@@ -106,6 +108,7 @@ class Checks:
         """Record that records are queued no more: drained, called back or refused."""
         for record in records:
             self._gone[record.partition] += record.may_be_queued
+            self._left[record.partition] += record.may_be_queued
             record.may_be_queued = False
             self._queued[record.partition].pop(record, None)
 
@@ -308,7 +311,7 @@ class Checks:
             return False
         if behind is not None and first.returned < behind.asked and behind.was_never_drained:
             return True
-        return full is not None and full.gone_then == self._gone[partition]
+        return full is not None and full.left_then == self._left[partition]
 
     def _not_first(self, partition: Partition) -> None:
         """Record that the append of the first record of a partition may meet another record."""

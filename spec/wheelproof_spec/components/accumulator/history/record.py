@@ -29,7 +29,7 @@ class Record:
     """Whether a batch was full, as the answer to its append says."""
     is_first: bool = False
     """Whether no other record of its partition can have been queued during its append."""
-    gone_then: int = 0
+    left_then: int = 0
     """How many records of its partition had left the queue when its append began."""
     shut_out: bool = False
     """Whether its append had no memory for a batch of its own when close returned."""
