@@ -9,7 +9,7 @@ has the same effects: Submit, MakeTrue, Complete, Expire, Cancel, Answer, Notify
 - `history.search` looks for a linearization of calls that overlap: there the effects of the calls
   take turns.
 - The laboratory compares its states, and the effects between them, with those that TLC finds in
-  DelayedOperation.tla (`python -m wheelproof_lab graph`).
+  DelayedOperation.tla (its verb `graph`).
 
 A call that may complete operations begins and ends. When it begins, it finds operations. Those
 whose predicate holds are *owed*: they have to end before all calls have ended. An operation that is
