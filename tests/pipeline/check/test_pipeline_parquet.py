@@ -57,7 +57,7 @@ def test_another_schema_is_one_line_with_the_reason(
     tmp_path: Path, name: str, kind: pa.DataType, value: object
 ) -> None:
     (line,) = _read(_write(tmp_path / "a.parquet", [value], kind, name))
-    assert f"but {name} {kind}" in str(line.problem)
+    assert f"it has {name} {kind}" in str(line.problem)
 
 
 def test_two_columns_are_another_schema(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_two_columns_are_another_schema(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.Table.from_arrays([column, column], schema=schema), path)
     (line,) = _read(path)
-    assert "but line binary, more binary" in str(line.problem)
+    assert "it has line binary, more binary" in str(line.problem)
 
 
 def test_a_damaged_file_says_so(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def completion(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("d", "doctor"),
         ("fuzz p", "purgatory"),
         ("fuzz --threads r", "real"),
-        ("pipeline c", "check campaign"),
+        ("pipeline c", "check campaign compact"),
         ("pipeline check --in", "--input"),
         ("explore --engine g", "graph"),
         ("conform --template ru", "rust"),

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
+from typing import cast
 
 import pytest
 
@@ -49,8 +50,42 @@ def _lines() -> tuple[bytes, ...]:
     return tuple(found)
 
 
+_VALUES: tuple[object, ...] = (None, [], {}, "", "x", 0, -1, 2**63, True, 1.5, [None], {"a": None})
+
+
+def _with_another_value(line: bytes, draws: random.Random) -> bytes:
+    """Return the line with another value in the place of one, at any depth."""
+    content: object = json.loads(line)
+    places: list[tuple[dict[str, object] | list[object], str | int]] = []
+    _find(content, places)
+    holder, key = draws.choice(places)
+    value = draws.choice(_VALUES)
+    if isinstance(holder, dict):
+        holder[str(key)] = value
+    else:
+        holder[int(key)] = value
+    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+
+
+def _find(
+    content: object, places: list[tuple[dict[str, object] | list[object], str | int]]
+) -> None:
+    if isinstance(content, dict):
+        named = cast("dict[str, object]", content)
+        for name, value in named.items():
+            places.append((named, name))
+            _find(value, places)
+    elif isinstance(content, list):
+        listed = cast("list[object]", content)
+        for at, value in enumerate(listed):
+            places.append((listed, at))
+            _find(value, places)
+
+
 def _spoiled(line: bytes, draws: random.Random) -> bytes:
     """Return the line with something strange in it."""
+    if draws.randrange(3) == 0:
+        return _with_another_value(line, draws)
     at = draws.randrange(len(line) + 1)
     until = draws.choice((at, at, at + 1, draws.randrange(at, len(line) + 1)))
     match draws.randrange(4):

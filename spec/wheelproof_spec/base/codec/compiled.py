@@ -96,7 +96,8 @@ def _test(kind: Kind, value: str, at: int, names: dict[str, object], *, ascii_al
         case ListKind() | MapKind():
             item = _item(kind, ascii_alone=ascii_alone)
             names[f"item{at}"] = item
-            return "True" if item is None else "False"
+            plain = "list" if isinstance(kind, ListKind) else "dict"
+            return "True" if item is None else f"{value}.__class__ is not {plain}"
         case RecordKind():
             # Rare, and never on the frequent kinds of lines.
             return "True"
