@@ -75,7 +75,8 @@ class Broker(Bench):
         self.manager = self._make(segment_bytes=len(_RECORD), replica_lag_time_max_ms=Millis(1))
         self.led = _PARTITION
         self.lead(0, _FOLLOWER)
-        self.asked = 0
+        # A list, since threads count at the same time.
+        self._asks: list[bytes] = []
         self.produced: list[PartitionProduceResponse] = []
         self.fetched: list[FetchPartitionData] = []
         self.has_raised = False
@@ -92,6 +93,11 @@ class Broker(Bench):
     def answered(self) -> None:
         """Take note that a callback has been called."""
 
+    @property
+    def asked(self) -> int:
+        """How often a record was to be produced."""
+        return len(self._asks)
+
     def surviving(self) -> AbstractContextManager[None]:
         """Return a block whose caller goes on when a callback has raised."""
         return nullcontext()
@@ -106,7 +112,8 @@ class Broker(Bench):
                 self.produced.append(responses[_PARTITION])
             self.answered()
 
-        self.asked += record == _RECORD
+        if record == _RECORD:
+            self._asks.append(record)
         with self.surviving():
             self.manager.append_records(
                 timeout_ms=timeout_ms,
@@ -137,7 +144,7 @@ class Broker(Bench):
             self.manager.stop_replica(_ANOTHER)
             self.answered()
 
-        self.asked += 1
+        self._asks.append(_RECORD)
         with self.surviving():
             self.manager.append_records(
                 timeout_ms=_SOME_TIME,
