@@ -15,8 +15,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Generic, TypeVar, cast
 
-from wheelproof_spec.base.calls import Advance, Reset
-from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation
+from wheelproof_spec.base.calls import Advance, Reset, Tick
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation, Nothing
 from wheelproof_spec.base.component import Call, Config
 from wheelproof_spec.base.history.judging import LinearizationSearch, RecordedComponent
 from wheelproof_spec.base.history.lines import HISTORY, HistoryEnd, HistoryHeader, HistoryOp
@@ -39,6 +39,9 @@ MOST_RUNS = 600
 _ATTEMPTS = 4
 """How often a smaller case is tried: each run is a conversation with another program."""
 _HISTORY = "bursts"
+_CLOCK = "-clock"
+ALONE = "alone"
+"""Who makes the calls without a caller."""
 
 CallT = TypeVar("CallT", bound=Call)
 SeenT = TypeVar("SeenT")
@@ -76,13 +79,16 @@ class BurstRecord(ABC, Generic[CallT, SeenT]):
     def is_possible(self, call: CallT) -> bool:
         """Tell whether a call makes sense now; if so, it is sent in this burst."""
 
-    @abstractmethod
     def may_wait(self, call: CallT) -> bool:
-        """Tell whether `call` may be without an answer when no call can go on."""
+        """Tell whether `call` may be without an answer when no call can go on; here, none may."""
+        del call
+        return False
 
-    @abstractmethod
     def require(self, call: CallT, seen: SeenT) -> None:
-        """Raise MalformedError for an answer that says too little, or more; see `BurstRules`."""
+        """Raise MalformedError for an answer that says too little, or more; see `BurstRules`.
+
+        Here, an answer may say anything.
+        """
 
     @abstractmethod
     def begins(self, asked: Asked[CallT]) -> None:
@@ -112,6 +118,16 @@ class BurstRecord(ABC, Generic[CallT, SeenT]):
         """Write the beginning of a call; with an answer or an error its end."""
         self._checker.feed(op_of(self._ops, process, what, answer=answer, error=error))
         self._ops += 1
+
+    def clock_begins(self, caller: str, to_ms: int) -> None:
+        """Write that the clock moves at some time of a call; at once if nobody else calls."""
+        self.write(caller + _CLOCK, Tick(to_ms=to_ms))
+        if caller == ALONE:
+            self.clock_ends(caller, to_ms)
+
+    def clock_ends(self, caller: str, to_ms: int) -> None:
+        """Write that the clock has moved by now."""
+        self.write(caller + _CLOCK, Tick(to_ms=to_ms), answer=Nothing())
 
     def judge(self, *, over: bool) -> Violation | None:
         """Return the violation of the history so far, if any; `over` says that it has its end."""

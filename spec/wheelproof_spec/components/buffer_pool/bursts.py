@@ -44,7 +44,7 @@ from wheelproof_spec.components.buffer_pool.history.search import Rest, Script, 
 from wheelproof_spec.components.buffer_pool.model import LedgerPool
 from wheelproof_spec.components.buffer_pool.work import GiveBack, PoolStep, PoolWork
 from wheelproof_spec.drive.work import AdvanceBy, InterruptThread, SeededDraw
-from wheelproof_spec.fuzz.overlapping import BurstRecord, DrivenBursts, case_of, op_of
+from wheelproof_spec.fuzz.overlapping import ALONE, BurstRecord, DrivenBursts, case_of, op_of
 from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
 from wheelproof_spec.history.linearizability.small_histories import MOST_CONFIGURATIONS
 
@@ -54,8 +54,6 @@ _MIX = ("allocate",) * 4 + ("deallocate",) * 3
 _TIMEOUTS_MS = (1_000, 1_000, 5, 0)
 _LONGER_THAN_ANY_WAIT_MS = 2_000
 _RARELY = 25
-_ALONE = "alone"
-"""Who makes the calls without a caller."""
 _UNSEEN = ("which bytes are kept buffers", "how much of a call is counted as a wait")
 _ERRORS = {
     PoolOutcome.EXHAUSTED: EXHAUSTED,
@@ -286,8 +284,8 @@ class PoolRecord(BurstRecord[PoolCall, PoolObservation]):
         return found.violation
 
     def _look(self, what: Call, answer: object) -> None:
-        self._both(_ALONE, what)
-        self._both(_ALONE, what, answer=answer)
+        self._both(ALONE, what)
+        self._both(ALONE, what, answer=answer)
 
     def _both(
         self, process: str, what: Call, *, answer: object = None, error: str | None = None
@@ -297,8 +295,8 @@ class PoolRecord(BurstRecord[PoolCall, PoolObservation]):
         self._search(process, what, answer=answer, error=error)
 
     def _alone(self, what: Call, answer: object) -> None:
-        self._search(_ALONE, what)
-        self._search(_ALONE, what, answer=answer)
+        self._search(ALONE, what)
+        self._search(ALONE, what, answer=answer)
 
     def _search(
         self, process: str, what: Call, *, answer: object = None, error: str | None = None

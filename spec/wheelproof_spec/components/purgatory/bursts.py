@@ -16,7 +16,6 @@ from wheelproof_spec.base.calls import (
     NumDelayed,
     NumKeys,
     Reset,
-    Tick,
     Watched,
 )
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Nothing
@@ -47,16 +46,13 @@ from wheelproof_spec.components.purgatory.component import (
 from wheelproof_spec.components.purgatory.history import RECORDED
 from wheelproof_spec.components.purgatory.work import HandIn, PurgatoryStep, work_of_bursts
 from wheelproof_spec.drive.work import AdvanceBy, SeededDraw
-from wheelproof_spec.fuzz.overlapping import BurstRecord, DrivenBursts, case_of
+from wheelproof_spec.fuzz.overlapping import ALONE, BurstRecord, DrivenBursts, case_of
 from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
 
 _BURSTS = (1, 4)
 _CALLERS = (1, 3)
 _MIX = ("watch",) * 4 + ("trigger",) * 4 + ("check", "force")
 _RARELY = 12
-_ALONE = "alone"
-"""Who makes the calls without a caller."""
-_CLOCK = "-clock"
 _UNSEEN = (
     "in which call an operation is completed",
     "the order in which a trigger tries",
@@ -177,23 +173,12 @@ class PurgatoryRecord(BurstRecord[PurgatoryCall, PurgatoryObservation]):
             case _:
                 return True
 
-    def may_wait(self, call: PurgatoryCall) -> bool:
-        """Return False: no call of a purgatory waits."""
-        del call
-        return False
-
-    def require(self, call: PurgatoryCall, seen: PurgatoryObservation) -> None:
-        """Accept what any answer may say."""
-
     def begins(self, asked: Asked[PurgatoryCall]) -> None:
         """Record that a call may begin; the clock moves at some time of an advance."""
-        call, caller = asked.call, asked.caller or _ALONE
+        call, caller = asked.call, asked.caller or ALONE
         if isinstance(call, Advance):
             self._now_ms = max(self._now_ms, call.to_ms)
-            tick = Tick(to_ms=call.to_ms)
-            self.write(caller + _CLOCK, tick)
-            if caller == _ALONE:
-                self.write(caller + _CLOCK, tick, answer=Nothing())
+            self.clock_begins(caller, call.to_ms)
         if isinstance(call, TryCompleteElseWatch):
             self._keys.update(dict.fromkeys(call.keys))
             self._last_due_ms = max(self._last_due_ms, self._now_ms + call.delay_ms)
@@ -204,7 +189,7 @@ class PurgatoryRecord(BurstRecord[PurgatoryCall, PurgatoryObservation]):
         call, caller = asked.call, asked.caller
         self._ran(seen)
         if isinstance(call, Advance):
-            self.write(caller + _CLOCK, Tick(to_ms=call.to_ms), answer=Nothing())
+            self.clock_ends(caller, call.to_ms)
         if isinstance(call, TryCompleteElseWatch):
             # The clock may have moved while it was handed in.
             self._last_due_ms = max(self._last_due_ms, self._now_ms + call.delay_ms)
@@ -220,10 +205,10 @@ class PurgatoryRecord(BurstRecord[PurgatoryCall, PurgatoryObservation]):
             return
         if isinstance(call, Advance):
             self._ran(seen)
-            self.write(_ALONE, AdvanceClock(), answer=Advanced())
-        self.write(_ALONE, AwaitSubmitted())
+            self.write(ALONE, AdvanceClock(), answer=Advanced())
+        self.write(ALONE, AwaitSubmitted())
         self._ran(seen if isinstance(call, AskGauges) else PurgatoryObservation())
-        self.write(_ALONE, AwaitSubmitted(), answer=Nothing())
+        self.write(ALONE, AwaitSubmitted(), answer=Nothing())
         self._handed_in |= self._asked_for
         self._look(Watched(), seen.watched)
         self._look(NumDelayed(), seen.num_delayed)
@@ -245,8 +230,8 @@ class PurgatoryRecord(BurstRecord[PurgatoryCall, PurgatoryObservation]):
 
     def _look(self, what: Call, count: int | None) -> None:
         if count is not None:
-            self.write(_ALONE, what)
-            self.write(_ALONE, what, answer=Gauge(count=count))
+            self.write(ALONE, what)
+            self.write(ALONE, what, answer=Gauge(count=count))
 
 
 def _recorded(call: PurgatoryCall) -> Call:

@@ -8,7 +8,7 @@ import random
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Reset, Tick
+from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Reset
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Nothing
 from wheelproof_spec.base.component import Config
 from wheelproof_spec.base.contract import contract_of
@@ -30,7 +30,7 @@ from wheelproof_spec.components.timer.component import (
 from wheelproof_spec.components.timer.history import RECORDED
 from wheelproof_spec.components.timer.work import TASKS, MoveClockBy, TimerBursts, TimerWork
 from wheelproof_spec.drive.work import SeededDraw
-from wheelproof_spec.fuzz.overlapping import BurstRecord, DrivenBursts, case_of
+from wheelproof_spec.fuzz.overlapping import ALONE, BurstRecord, DrivenBursts, case_of
 from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
 
 _MOST_BURSTS = 3
@@ -39,9 +39,6 @@ _MOST_CALLS = 2
 _ADDS_AND_CANCELS = ("add", "add", "cancel")
 _UNSEEN = ("the order in which tasks run",)
 _EXECUTOR = "executor"
-_CLOCK = "-clock"
-_ALONE = "alone"
-"""Who makes the calls without a caller."""
 
 
 def bursts(profile: str, tally: Tally) -> DrivenBursts[TimerCall, TimerObservation]:
@@ -119,23 +116,12 @@ class TimerRecord(BurstRecord[TimerCall, TimerObservation]):
         """Leave out a move of the clock that would go back."""
         return not isinstance(call, Advance) or call.to_ms >= self._now_ms
 
-    def may_wait(self, call: TimerCall) -> bool:
-        """Return False: no call of a timer waits."""
-        del call
-        return False
-
-    def require(self, call: TimerCall, seen: TimerObservation) -> None:
-        """Accept what any answer may say."""
-
     def begins(self, asked: Asked[TimerCall]) -> None:
         """Record that a call may begin; the clock moves at some time of an advance."""
-        call, caller = asked.call, asked.caller or _ALONE
+        call, caller = asked.call, asked.caller or ALONE
         if isinstance(call, Advance):
             self._now_ms = max(self._now_ms, call.to_ms)
-            tick = Tick(to_ms=call.to_ms)
-            self.write(caller + _CLOCK, tick)
-            if caller == _ALONE:
-                self.write(caller + _CLOCK, tick, answer=Nothing())
+            self.clock_begins(caller, call.to_ms)
             self.write(caller, AdvanceClock())
             return
         assert not isinstance(call, Reset)
@@ -147,7 +133,7 @@ class TimerRecord(BurstRecord[TimerCall, TimerObservation]):
         self._ran(seen)
         match call:
             case Advance(to_ms=to_ms):
-                self.write(caller + _CLOCK, Tick(to_ms=to_ms), answer=Nothing())
+                self.clock_ends(caller, to_ms)
                 self.write(caller, AdvanceClock(), answer=Advanced())
             case Cancel():
                 told = ABSENT if seen.cancelled is None else seen.cancelled
@@ -167,10 +153,10 @@ class TimerRecord(BurstRecord[TimerCall, TimerObservation]):
         """Record the size, or the end of an advance that nobody met."""
         self._ran(seen)
         if isinstance(call, Size) and seen.size is not None:
-            self.write(_ALONE, call)
-            self.write(_ALONE, call, answer=WaitingTasks(size=seen.size))
+            self.write(ALONE, call)
+            self.write(ALONE, call, answer=WaitingTasks(size=seen.size))
         elif isinstance(call, Advance):
-            self.write(_ALONE, AdvanceClock(), answer=Advanced())
+            self.write(ALONE, AdvanceClock(), answer=Advanced())
 
     def last(self) -> Iterator[Burst[TimerCall]]:
         """Advance past every due time: then no task may be left."""
