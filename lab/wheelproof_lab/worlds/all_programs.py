@@ -9,6 +9,7 @@ from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
 from wheelproof_explore.program import Program
 from wheelproof_lab.worlds import catalog, purgatory, timer
+from wheelproof_lab.worlds.accumulator import ended_batches
 from wheelproof_lab.worlds.accumulator import programs as accumulator
 from wheelproof_lab.worlds.accumulator import signals as accumulator_signals
 from wheelproof_lab.worlds.accumulator.bench import SurvivedAccumulator
@@ -36,7 +37,7 @@ PAIRS: Mapping[str, Sequence[Program]] = {
     "purgatory": purgatory.PAIRS,
     "replication": replication.PAIRS,
     "buffer_pool": buffer_pool.PAIRS,
-    "accumulator": accumulator.PAIRS,
+    "accumulator": (*accumulator.PAIRS, *ended_batches.ENDS),
 }
 """The programs of each component that let two operations meet; they have to pass."""
 FAULTS: Mapping[str, Sequence[Program]] = {

@@ -1,6 +1,8 @@
 """Functions that the modules of programs share."""
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from wheelproof_explore.fields.plain_fields import PlainField
 from wheelproof_explore.program import (
@@ -39,3 +41,26 @@ def discarding(function: Callable[[], object]) -> Action:
         function()
 
     return call
+
+
+class _Keeper(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.kept: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
+        self.kept.append(record)
+
+
+@contextmanager
+def logged(name: str) -> Iterator[Sequence[logging.LogRecord]]:
+    """Yield what the logger of this name logs as an error in the block, and print none of it."""
+    logger, keeper = logging.getLogger(name), _Keeper()
+    logger.addHandler(keeper)
+    try:
+        yield keeper.kept
+    finally:
+        logger.removeHandler(keeper)

@@ -44,6 +44,24 @@ class Bench:
         """Raise unless the run has ended well; a row may name another check."""
         raise NotImplementedError
 
+    def misuse(self) -> None:
+        """Make the calls that have to be refused, and raise unless each of them is.
+
+        A thread does so beside others, whose right calls have to go on as if it were not there.
+        """
+        raise NotImplementedError
+
+    def state(self) -> object:
+        """Return what a refused call may not change."""
+        raise NotImplementedError
+
+    def misuse_alone(self) -> None:
+        """Do the same while nobody else is there: raise unless it leaves the state as it was."""
+        before = self.state()
+        self.misuse()
+        after = self.state()
+        assert before == after, f"refused calls have changed {before} into {after}"
+
     @staticmethod
     def refuses(error: type[Exception], *calls: Callable[[], object]) -> None:
         """Raise AssertionError unless each of the calls raises this error."""

@@ -95,11 +95,12 @@ class DelayedOperationPurgatory(Closing, Generic[Operation]):
         Raises IllegalArgumentError for a purge interval below 0, for less than one shard, and for
         a timer that another purgatory owns.
         """
+        self._purge_interval = require_integer("purge_interval", purge_interval, 0)
+        self._num_shards = require_integer("shards", shards, 1)
+        # Last of what can be refused: a purgatory that is not made owns no timer.
         _take(timer)
         self._timer = timer
         self._timer_enabled = timer_enabled
-        self._purge_interval = require_integer("purge_interval", purge_interval, 0)
-        self._num_shards = require_integer("shards", shards, 1)
         # Shard i has the keys whose hash is i modulo the number of shards; made when it is needed.
         # It has no lock: `get` and `setdefault` of a dictionary are one step of the interpreter.
         self._shards: Annotated[

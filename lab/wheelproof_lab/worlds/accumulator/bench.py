@@ -364,8 +364,8 @@ class AccumulatorBench(Bench):
             self.accumulator.await_flush_completion()
         self.check_ended()
 
-    def _check_arguments(self) -> None:
-        """Raise unless every wrong number of bytes or milliseconds is refused."""
+    def misuse(self) -> None:
+        """Raise unless unknown nodes and wrong numbers of bytes or milliseconds are refused."""
         now_ms, config = self.clock.now_ms, self.accumulator.config
         nobody = partial(self.accumulator.drain, _CLUSTER, [NodeId(_NODE + 1)], _REQUEST, now_ms)
         self.refuses(IllegalArgumentError, nobody)
@@ -377,6 +377,10 @@ class AccumulatorBench(Bench):
                 *(partial(replace, config, **{field.name: wrong}) for field in fields(config)),
             )
 
+    def state(self) -> object:
+        """Return where the memory is, and which records have an outcome."""
+        return self.pool.usage(), self._outcomes.get(), self.accumulator.has_incomplete()
+
     def check_ended(self) -> None:
         """Raise unless each accepted record has one outcome, and all memory is back."""
         outcomes = self._outcomes.get()
@@ -384,7 +388,7 @@ class AccumulatorBench(Bench):
         for batch in self._answered:
             deallocate = partial(self.accumulator.deallocate, batch)
             self.refuses(IllegalStateError, deallocate, batch.records, partial(batch.split, 1))
-        self._check_arguments()
+        self.misuse_alone()
         for name, future in self._futures.items():
             assert future.is_done(), f"{name} has an outcome, and its future is not done"
             if name in outcomes:

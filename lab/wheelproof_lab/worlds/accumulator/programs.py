@@ -346,6 +346,7 @@ _PAIRS: Mapping[str, Pairs[AccumulatorRow, AccumulatorBench]] = {
             "close": act(AccumulatorBench.close),
             "begin-flush": act(AccumulatorBench.begin_flush),
             "look": act(AccumulatorBench.look, "a"),
+            "misuse": act(AccumulatorBench.misuse),
         },
         again={"append": act(AccumulatorBench.append, "c")},
         alone={

@@ -108,6 +108,9 @@ class PoolBench(Bench):
             wait_time=wait_time,
         )
         self._wait_time = wait_time
+        # Not of the poolable size, so it is not lent again: it is refused for good.
+        self._ended = self.pool.allocate(1, 0)
+        self.pool.deallocate(self._ended)
         self.held = [self.pool.allocate(size, 0) for size in held]
 
     def use(self, size: int, timeout_ms: int = FOREVER) -> None:
@@ -170,15 +173,29 @@ class PoolBench(Bench):
         """Raise unless the memory adds up at this moment (standard 3.9)."""
         self.pool.usage().check(self.pool.total_memory)
 
-    def check(self) -> None:
-        """Raise unless all memory is back, no thread waits, and wrong numbers are refused."""
-        self.audit()
+    def misuse(self) -> None:
+        """Raise unless wrong numbers, other pools' buffers and those given back are refused."""
         for wrong in WRONG_NUMBERS:
             for call in (self.pool.allocate, BufferPool):
                 calls = partial(call, wrong, 1), partial(call, 1, wrong)
                 self.refuses(IllegalArgumentError, *calls)
-        foreign = BufferPool(_POOLABLE, _POOLABLE, clock=PatientClock()).allocate(_POOLABLE, 0)
-        self.refuses(ForeignBufferError, partial(self.pool.deallocate, foreign))
+        more = partial(self.pool.allocate, self.pool.total_memory + 1, 0)
+        self.refuses(IllegalArgumentError, more, partial(BufferPool, 1, 0))
+        another = BufferPool(_POOLABLE, _POOLABLE, clock=PatientClock())
+        wrong_ones = another.allocate(_POOLABLE, 0), self._ended
+        refused = (partial(self.pool.deallocate, one) for one in wrong_ones)
+        self.refuses(ForeignBufferError, *refused)
+        # No buffer is none to refuse (standard 3.7).
+        self.pool.deallocate(None)
+
+    def state(self) -> object:
+        """Return where the memory is."""
+        return self.pool.usage()
+
+    def check(self) -> None:
+        """Raise unless all memory is back, no thread waits, and misuse is refused."""
+        self.audit()
+        self.misuse_alone()
         usage = self.pool.usage()
         assert usage.lent == 0, f"{usage.lent} bytes are still on loan"
         assert usage.waiting == 0, f"{usage.waiting} threads are in the queue, and all have ended"
@@ -195,5 +212,6 @@ class PoolBench(Bench):
         return allocate_byte_buffer(size)
 
     def close(self) -> None:
-        """Close the pool."""
+        """Close the pool; raise unless it lends nothing afterwards."""
         self.pool.close()
+        self.refuses(ProducerClosedError, partial(self.pool.allocate, 0, 0))

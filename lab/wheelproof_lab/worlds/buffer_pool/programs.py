@@ -245,6 +245,7 @@ _PAIRS: Mapping[str, Pairs[PoolRow, PoolBench]] = {
             "deallocate": act(PoolBench.give_back_or_be_refused),
             "close": act(PoolBench.close),
             "look": act(PoolBench.look),
+            "misuse": act(PoolBench.misuse),
         },
     ),
     "idle-pool": Pairs(

@@ -302,6 +302,7 @@ _PAIRS: Mapping[str, Pairs[PurgatoryRow, PurgatoryWorld]] = {
             "force": act(PurgatoryWorld.force, 0),
             "shutdown": act(PurgatoryWorld.shut_down),
             "look": act(PurgatoryWorld.look),
+            "misuse": act(PurgatoryWorld.misuse),
         },
     ),
 }

@@ -16,7 +16,11 @@ from wheelproof.errors import (
     PurgatoryClosedError,
     TimerClosedError,
 )
-from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
+from wheelproof.purgatory import (
+    DelayedOperation,
+    DelayedOperationPurgatory,
+    ExclusiveDiscipline,
+)
 from wheelproof.sync import Volatile
 from wheelproof.timer import Timer, TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
@@ -77,8 +81,8 @@ class FlagOperation(DelayedOperation):
 
     __slots__ = ("_flag", "completions", "expirations")
 
-    def __init__(self, flag: Volatile[bool]) -> None:
-        super().__init__(0)
+    def __init__(self, flag: Volatile[bool], delay_ms: int = 0) -> None:
+        super().__init__(delay_ms)
         self._flag = flag
         self.completions = 0
         self.expirations = 0
@@ -353,13 +357,38 @@ class PurgatoryWorld(Bench):
             self.purgatory.num_delayed(),
         )
         assert left == (0, 0, 0), f"watches, keys and time-outs left: {left}"
-        self._check_arguments()
+        self.misuse_alone()
 
-    def _check_arguments(self) -> None:
-        """Raise unless wrong purge intervals, numbers of shards and keys are refused."""
-        made = partial(self.purgatory.__class__, "refused", self.timer, reaper_enabled=False)
-        watch = partial(self.purgatory.try_complete_else_watch, FlagOperation(self.flag))
+    def misuse(self) -> None:
+        """Raise unless wrong numbers and keys, a timer in use and a plain lock are refused."""
+        make, timer = type(self.purgatory), TimerOfOneList()
+        operation = FlagOperation(self.flag)
+        watch = partial(self.purgatory.try_complete_else_watch, operation)
         for wrong in WRONG_NUMBERS:
-            intervals = partial(made, purge_interval=wrong), partial(made, shards=wrong)
-            self.refuses(IllegalArgumentError, *intervals)
-        self.refuses(IllegalArgumentError, partial(watch, []), partial(watch, [_NO_KEY]))
+            self.refuses(
+                IllegalArgumentError,
+                partial(make, "refused", timer, reaper_enabled=False, purge_interval=wrong),
+                partial(make, "refused", timer, reaper_enabled=False, shards=wrong),
+                partial(FlagOperation, self.flag, wrong),
+            )
+        self.refuses(
+            IllegalArgumentError,
+            partial(make, "refused", timer, reaper_enabled=False, shards=0),
+            partial(make, "second", self.timer, reaper_enabled=False),
+            partial(watch, []),
+            partial(watch, [_NO_KEY]),
+            # The keys before it are not watched, either.
+            partial(watch, ["key", _NO_KEY]),
+            partial(self.purgatory.check_and_complete, _NO_KEY),
+            partial(self.purgatory.cancel_for_key, _NO_KEY),
+            partial(ExclusiveDiscipline, cast(sync.Monitor, sync.lock("plain"))),
+        )
+        assert not operation.is_done(), "what was refused is done"
+        # What was refused has not taken the timer.
+        make("made", timer, reaper_enabled=False)
+
+    def state(self) -> object:
+        """Return the gauges, and what has become of the operations."""
+        purgatory = self.purgatory
+        gauges = purgatory.watched(), purgatory.num_keys(), purgatory.num_delayed()
+        return gauges, [(one.completions, one.expirations) for one in self.operations]

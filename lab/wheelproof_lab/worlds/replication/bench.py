@@ -43,6 +43,8 @@ _SOME_TIME = Millis(10)
 _ENOUGH_BYTES = 10_000
 _PARTITION = TopicPartition("topic", 0)
 _ANOTHER = TopicPartition("topic", 1)
+_UNKNOWN = TopicPartition("topic", 2)
+_NO_EPOCH, _NEWEST_EPOCH = -1, 9
 _BEHIND_MS = 2
 """Longer than a replica may be behind."""
 _RECORD = b"r"
@@ -67,7 +69,7 @@ class Broker(Bench):
         self._clock = ManualClock()
         self._make = partial(
             manager_class,
-            _BROKER,
+            broker_id=_BROKER,
             produce_purgatory=produces,
             fetch_purgatory=fetches,
             clock=self._clock,
@@ -303,8 +305,57 @@ class Broker(Bench):
         """Raise if a follower is in sync that has not fetched in this epoch."""
         assert self._in_sync() == [_BROKER], f"in sync are {self._in_sync()}"
 
-    def _check_arguments(self) -> None:
-        """Raise unless a leader refuses a follower's calls, old epochs, wrong times and sizes."""
+    def misuse(self) -> None:
+        """Raise unless old epochs, strange replicas, unknown partitions and sizes are refused."""
+        manager, alone = self.manager, [_BROKER]
+        lead = partial(manager.become_leader, replica_ids=alone)
+        produce = partial(self.produce, _OTHER_RECORD, acks=1)
+        self.refuses(
+            IllegalArgumentError,
+            # No epoch, for a partition that is there and for one that is not.
+            partial(lead, _PARTITION, _NO_EPOCH, in_sync_ids=alone),
+            partial(lead, _UNKNOWN, _NO_EPOCH, in_sync_ids=alone),
+            partial(manager.become_follower, _PARTITION, _NO_EPOCH, _FOLLOWER),
+            partial(manager.become_follower, _UNKNOWN, _NO_EPOCH, _FOLLOWER),
+            # In sync without this broker, or with one that is no replica.
+            partial(lead, _PARTITION, _NEWEST_EPOCH, in_sync_ids=[]),
+            partial(lead, _PARTITION, _NEWEST_EPOCH, in_sync_ids=[_BROKER, _FOLLOWER]),
+            partial(manager.append_as_follower, _UNKNOWN, [], 0),
+            partial(manager.truncate_as_follower, _UNKNOWN, 0),
+            partial(self.produce, cast(bytes, "no bytes")),
+            partial(
+                manager.append_records,
+                timeout_ms=_SOME_TIME,
+                required_acks=1,
+                entries={_PARTITION: []},
+                callback=self._never_answered,
+            ),
+        )
+        for wrong in WRONG_NUMBERS:
+            self.refuses(
+                IllegalArgumentError,
+                partial(self._make, min_in_sync_replicas=wrong),
+                partial(self._make, segment_bytes=wrong),
+                partial(self._make, replica_lag_time_max_ms=wrong),
+                partial(self._make, broker_id=wrong),
+                partial(self._fetch, None, 0, _NOW, self._take, min_bytes=wrong),
+                partial(self._fetch, None, 0, _NOW, self._take, max_bytes=wrong),
+                partial(self._fetch, None, 0, _NOW, self._take, partition_bytes=wrong),
+                partial(produce, timeout_ms=wrong),
+            )
+        for no_number in WRONG_NUMBERS[1:]:
+            waits = partial(self._fetch, None, 0, no_number, self._take)
+            self.refuses(IllegalArgumentError, waits)
+
+    def state(self) -> object:
+        """Return what the partition is, and what was answered."""
+        partition = self.manager.partition(_PARTITION)
+        log = None if partition is None else (partition.leader_epoch, partition.log.log_end_offset)
+        return log, self.manager.partition(_UNKNOWN), len(self.produced), len(self.fetched)
+
+    def _check_leader(self) -> None:
+        """Raise unless a leader refuses what followers are given; empty fetches are answered."""
+        self.misuse_alone()
         manager, log = self.manager, self._partition().log
         end = log.log_end_offset
         record = LogRecord(offset=end, batch_offset=end, leader_epoch=0, value=_OTHER_RECORD)
@@ -314,25 +365,7 @@ class Broker(Bench):
             partial(manager.become_follower, _PARTITION, 0, _FOLLOWER),
             partial(manager.append_as_follower, _PARTITION, [record], 0),
             partial(manager.truncate_as_follower, _PARTITION, 0),
-            partial(self.produce, cast(bytes, "no bytes")),
-            partial(
-                self._make().become_leader,
-                _PARTITION,
-                -1,
-                replica_ids=[_BROKER],
-                in_sync_ids=[_BROKER],
-            ),
         )
-        for wrong in WRONG_NUMBERS:
-            self.refuses(
-                IllegalArgumentError,
-                partial(self._make, min_in_sync_replicas=wrong),
-                partial(self._make, segment_bytes=wrong),
-                partial(self._make, replica_lag_time_max_ms=wrong),
-                partial(self._fetch, None, 0, _NOW, self._take, min_bytes=wrong),
-                partial(self._fetch, None, 0, _NOW, self._take, max_bytes=wrong),
-                partial(self.produce, timeout_ms=wrong),
-            )
         assert log.log_end_offset == end, "what was refused was done"
         answers: list[int] = []
         params = FetchParams(
@@ -369,7 +402,7 @@ class Broker(Bench):
 
     def check_produced_once(self) -> None:
         """Raise unless the produce request was answered once, and counted if it timed out."""
-        self._check_arguments()
+        self._check_leader()
         assert len(self.produced) == 1, f"answered {len(self.produced)} times"
         timed_out = self.produced[0].error is ErrorCode.REQUEST_TIMED_OUT
         expired = self.manager.produce.expirations
@@ -408,10 +441,11 @@ class Broker(Bench):
         *,
         min_bytes: int = 1,
         max_bytes: int = _ENOUGH_BYTES,
+        partition_bytes: int = _ENOUGH_BYTES,
         epoch: int | None = None,
     ) -> None:
         partition = FetchPartition(
-            fetch_offset=offset, max_bytes=_ENOUGH_BYTES, current_leader_epoch=epoch
+            fetch_offset=offset, max_bytes=partition_bytes, current_leader_epoch=epoch
         )
         params = FetchParams(
             replica_id=replica_id,
@@ -421,6 +455,10 @@ class Broker(Bench):
         )
         with self.surviving():
             self.manager.fetch_messages(params, {_PARTITION: partition}, take)
+
+    @staticmethod
+    def _never_answered(responses: object) -> None:
+        raise AssertionError(f"refused, and answered {responses}")
 
     def _drop(self, data: Mapping[TopicPartition, FetchPartitionData]) -> None:
         """Ignore the records of a follower."""

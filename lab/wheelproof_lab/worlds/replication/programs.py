@@ -180,6 +180,7 @@ _PAIRS: Mapping[str, Pairs[ProgramRow[Broker], Broker]] = {
             "expire": act(Broker.expire),
             "shutdown": act(Broker.shut_down),
             "look": act(Broker.look),
+            "misuse": act(Broker.misuse),
         },
     ),
 }

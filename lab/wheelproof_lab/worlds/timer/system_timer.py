@@ -16,7 +16,8 @@ from wheelproof.errors import (
 )
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimingWheel
-from wheelproof.units import Millis
+from wheelproof.timer.delay_queue import DelayQueue
+from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_explore.program import Faults, PlainField, Program, Scenario
 from wheelproof_lab.bugs.timer import BUGS, TimerBug
 from wheelproof_lab.worlds.tables import (
@@ -160,12 +161,14 @@ class TimerBench(Bench):
             self.timer.advance_clock(Millis(0))
 
     def close(self) -> None:
-        """Close the timer."""
+        """Close the timer; raise unless it is of no use afterwards."""
         self.timer.close()
+        late = partial(self.timer.add, IdleTask(0)), partial(self.timer.advance_clock, 0)
+        self.refuses(TimerClosedError, *late)
 
     def check(self) -> None:
         """Raise unless every task ran once or was cancelled, and nothing is left."""
-        self._check_arguments()
+        self.misuse_alone()
         self.clock.now_ms = Millis(_LATER_MS)
         self.timer.advance_clock(Millis(0))
         self.executor.run_pending()
@@ -179,9 +182,21 @@ class TimerBench(Bench):
             assert task.runs == 0, "a rejected task ran"
         assert self.timer.size() == 0, f"{self.timer.size()} tasks are left"
 
-    def _check_arguments(self) -> None:
-        """Raise unless invalid times, ticks and sizes are refused."""
+    def misuse(self) -> None:
+        """Raise unless invalid times, ticks, sizes and delays are refused."""
         made = partial(SystemTimer, "refused", clock=self.clock, executor=self.executor)
+        early = partial(made, start_ms=self.clock.now_ms + 1)
+        not_numbers = (partial(IdleTask, wrong) for wrong in WRONG_NUMBERS[1:])
+        too_long = (partial(IdleTask, sign * (MAX_MILLIS + 1)) for sign in (1, -1))
+        self.refuses(IllegalArgumentError, early, *not_numbers, *too_long)
+        wheel = partial(
+            TimingWheel,
+            tick_ms=_TICK_MS,
+            wheel_size=_WHEEL_SIZE,
+            start_ms=0,
+            task_counter=sync.atomic_integer(0, "no tasks"),
+            queue=DelayQueue(self.clock),
+        )
         for wrong in WRONG_NUMBERS:
             self.refuses(
                 IllegalArgumentError,
@@ -189,7 +204,16 @@ class TimerBench(Bench):
                 partial(made, tick_ms=wrong),
                 partial(made, wheel_size=wrong),
                 partial(made, start_ms=wrong),
+                partial(wheel, tick_ms=wrong),
+                partial(wheel, wheel_size=wrong),
+                partial(wheel, start_ms=wrong),
             )
+        nothing = {"tick_ms": 0}, {"wheel_size": 0}
+        self.refuses(IllegalArgumentError, *(partial(wheel, **one) for one in nothing))
+
+    def state(self) -> object:
+        """Return how many tasks wait."""
+        return self.timer.size()
 
     def check_closed(self) -> None:
         """Raise if an added task ended more than once, or a rejected task ran."""
@@ -324,6 +348,7 @@ _PAIRS: Mapping[str, Pairs[ProgramRow[TimerBench], TimerBench]] = {
             "cancel-above": act(TimerBench.cancel, 1),
             "close": act(TimerBench.close),
             "size": act(TimerBench.look, 4),
+            "misuse": act(TimerBench.misuse),
         },
     ),
 }
