@@ -52,6 +52,7 @@ _DRAWN = 16
 _SHRINK_S = 2.0
 _LONGEST_STORY = 4_000
 _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
+    (Engine.SAMPLE, 1),
     (Engine.SAMPLE, 4),
     (Engine.OPTIMAL, 100),
     (Engine.SAMPLE, 60),
@@ -59,7 +60,10 @@ _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
     (Engine.SAMPLE, 1_000),
     (Engine.OPTIMAL, None),
 )
-"""How each program is explored (engine, most runs), per round; the first two rounds are short."""
+"""How each program is explored (engine, most runs), per round.
+
+The first rounds are short: one run of each program shows which of them call what was altered.
+"""
 _SIGNAL_ROUNDS: tuple[tuple[Engine, int | None], ...] = (
     (Engine.SAMPLE, 2),
     (Engine.BOUNDED, 250),
