@@ -78,12 +78,12 @@ def machines() -> "dict[str, AnyMachine]":
 
 def loads() -> "dict[str, MakeLoad]":
     """Return the work under which the reference is recorded, by component."""
-    return cast("dict[str, MakeLoad]", _parts("recording.load", "load"))
+    return cast("dict[str, MakeLoad]", _parts("load", "load"))
 
 
 def works() -> "dict[str, DrawWork]":
     """Return what draws the work of a load that any program can do, by component."""
-    return cast("dict[str, DrawWork]", _parts("recording.load", "work"))
+    return cast("dict[str, DrawWork]", _parts("load", "work"))
 
 
 def served_components() -> "list[ServedComponent]":

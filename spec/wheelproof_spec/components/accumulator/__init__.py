@@ -9,8 +9,7 @@ docs/standard/accumulator.md says what is right. Here it is judged. Which file h
 - `work`, `driven`, `cases.toml`, `cases`: the alphabet from which cases and bursts are drawn, the
   calls of a driven case, the named cases, and all together as the suite of `wheelproof conform`.
 - `reference`: the reference as a driver. `machine`: threads that fuzz it. `view`: pictures.
-- `recording`: how histories of the reference are made. `load` has its own calls and its sender,
-  `calls` the recorded accumulator of loads and machines.
+- `load`: the calls of recorded histories, and their sender. `recording`: how they are recorded.
 
 Why two judges? Calls that overlap have no known order. In a driven case one call begins at a time,
 so `oracle` knows by its ledger which answers are right. A recording has overlapping calls:

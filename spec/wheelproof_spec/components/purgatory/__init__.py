@@ -9,8 +9,8 @@ docs/standard/purgatory.md says what is right. Here it is judged. Which file has
 - `work`, `cases.toml`, `cases`: the alphabet from which cases and bursts are drawn, the named
   cases, and both together as the suite of `wheelproof conform`.
 - `reference`: the reference as a driver. `machine`: threads that fuzz it. `view`: pictures.
-- `recording`: how histories of the reference are made. `load` has its own calls, `methods` those
-  that any program makes, and `calls` the recorded operations of loads and machines.
+- `load`: the calls of recorded histories. `recording`: how calls are recorded, `methods` those of
+  any program, `calls` those of loads and machines.
 
 Why two judges? Calls that overlap have no known order. In a driven case one call is under way, so
 `oracle` knows by the model which answers are right. A recording has overlapping calls:

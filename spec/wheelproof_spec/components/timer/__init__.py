@@ -12,8 +12,7 @@ docs/standard/timer.md says what is right. Here it is judged. Which file has wha
   bursts of a driven timer.
 - `reference`: the reference as a driver. `machine`, with `under_test` and `lists`: threads that
   fuzz it. `view`: pictures.
-- `recording`: how histories of the reference are made. `load` has its own calls, `methods` those
-  that any program makes.
+- `load`: the calls of recorded histories. `recording`: how the calls of any program are recorded.
 - `vector_answers`: the answers of published vectors. `actions`: the steps of white-box traces.
 
 Why two judges? Calls that overlap have no known order. In a driven case one call is under way, so

@@ -10,7 +10,7 @@ all callers wait for one another (`Meet`), and within it they are at the same fe
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Protocol, Self
@@ -19,6 +19,12 @@ from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain_fields
 from wheelproof_spec.base.component import Call, Config
 from wheelproof_spec.history.recording.callers import Callers
+
+PAUSES_ONCE_IN = 8
+"""A caller pauses after one call in so many."""
+LONGEST_PAUSE_US = 2_000
+"""The end of the range of its pauses, in microseconds."""
+_SCATTERED = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,3 +141,19 @@ def rounds(
                     return
                 left -= 1
             yield step
+
+
+def scattered(
+    dice: Random,
+    callers: int,
+    anything: Callable[[int], Sequence[Step]],
+    turns: int = _SCATTERED,
+) -> list[Step]:
+    """Return a round without a plan: in each turn a caller does `anything`, and may pause then."""
+    steps: list[Step] = []
+    for _ in range(turns):
+        for caller in range(callers):
+            steps += anything(caller)
+            if dice.randrange(PAUSES_ONCE_IN) == 0:
+                steps.append(Pause(caller=caller, us=dice.randrange(LONGEST_PAUSE_US)))
+    return steps

@@ -1,1 +1,1 @@
-"""The load under which the reference's record accumulator is recorded, and its recorder."""
+"""How the calls of the reference's record accumulator are recorded."""

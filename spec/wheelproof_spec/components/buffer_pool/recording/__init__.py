@@ -1,1 +1,1 @@
-"""The load under which the reference's pool is recorded, and the recording of its calls."""
+"""How the calls of the reference's pool are recorded."""

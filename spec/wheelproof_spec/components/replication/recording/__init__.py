@@ -1,1 +1,1 @@
-"""The load under which the reference's broker is recorded, and the recording of its calls."""
+"""How the calls of the reference's broker are recorded."""

@@ -33,16 +33,21 @@ from wheelproof_spec.components.replication.work import (
 from wheelproof_spec.history.recording.callers import Callers
 from wheelproof_spec.history.recording.load import wait_until_quiet
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
-from wheelproof_spec.history.recording.work import Make, Pause, Step, Work, do_work, rounds
+from wheelproof_spec.history.recording.work import (
+    Make,
+    Pause,
+    Step,
+    Work,
+    do_work,
+    rounds,
+    scattered,
+)
 
 _LONGEST_WAIT_MS = 50
 _SHORT_MS = 6
 _SEGMENT_BYTES = 300
 _RECORD_BYTES = 10
 _DUELS = 3
-_SCATTERED = 10
-_PAUSES_ONCE_IN = 8
-_LONGEST_PAUSE_US = 2_000
 _MEETING_US = 300
 
 
@@ -90,13 +95,7 @@ class _Draw:
 
     def _scattered(self, dice: Random) -> list[Step]:
         """Whatever a caller may ask for, now and then."""
-        steps: list[Step] = []
-        for _ in range(_SCATTERED):
-            for caller in range(self._threads):
-                steps.append(self._anything(dice, caller))
-                if dice.randrange(_PAUSES_ONCE_IN) == 0:
-                    steps.append(Pause(caller=caller, us=dice.randrange(_LONGEST_PAUSE_US)))
-        return steps
+        return scattered(dice, self._threads, lambda caller: [self._anything(dice, caller)])
 
     def _anything(self, dice: Random, caller: int) -> Make:
         choice, partition = dice.randrange(100), dice.choice(PARTITIONS)

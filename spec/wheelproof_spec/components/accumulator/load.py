@@ -35,7 +35,17 @@ from wheelproof_spec.components.accumulator.reference import reference_config
 from wheelproof_spec.components.accumulator.work import CloseAll, RespondToOne
 from wheelproof_spec.history.recording.callers import Callers, LoadFailedError
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
-from wheelproof_spec.history.recording.work import Make, Meet, Pause, Step, Work, do_work, rounds
+from wheelproof_spec.history.recording.work import (
+    LONGEST_PAUSE_US,
+    Make,
+    Meet,
+    Pause,
+    Step,
+    Work,
+    do_work,
+    rounds,
+    scattered,
+)
 
 _PARTITIONS: tuple[str, ...] = ("topic-0", "topic-1", "other-2")
 _TOPICS = {"other-2": "other"}
@@ -48,9 +58,6 @@ _LONG_MS, _SHORT_MS = 60_000, 30
 _LONGEST_VALUE = 200
 _LONGEST_BLOCK_MS = 50
 _RUSH = 6
-_SCATTERED = 10
-_PAUSES_ONCE_IN = 8
-_LONGEST_PAUSE_US = 2_000
 _MAX_SIZE = 700
 """Less than two full batches, so a drain passes over some partition."""
 _TURNS = 64
@@ -86,13 +93,7 @@ class _Draw:
 
     def _scattered(self, dice: Random) -> list[Step]:
         """Whatever a caller may ask for, now and then."""
-        steps: list[Step] = []
-        for _ in range(_SCATTERED):
-            for caller in range(self._threads):
-                steps.append(self._anything(dice, caller))
-                if dice.randrange(_PAUSES_ONCE_IN) == 0:
-                    steps.append(Pause(caller=caller, us=dice.randrange(_LONGEST_PAUSE_US)))
-        return steps
+        return scattered(dice, self._threads, lambda caller: [self._anything(dice, caller)])
 
     def _anything(self, dice: Random, caller: int) -> Make:
         choice = dice.randrange(200)
@@ -119,7 +120,7 @@ class _Draw:
         close = Make(caller=closer, call=CloseAll(by_force=by_force))
         if not by_force:
             return [Meet(), Make(caller=closer, call=Flush()), close]
-        pause = Pause(caller=closer, us=dice.randrange(_LONGEST_PAUSE_US))
+        pause = Pause(caller=closer, us=dice.randrange(LONGEST_PAUSE_US))
         appends = self._scattered(dice)
         of_others = [step for step in appends if isinstance(step, Meet) or step.caller != closer]
         return [Meet(), pause, close, *of_others]

@@ -5,14 +5,14 @@ import random
 from wheelproof_spec.history.recording.callers import Callers
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
-from ..component import (
+from .component import (
     CounterConfig,
     Increment,
     Incremented,
     Look,
     Value,
 )
-from ..reference import BoundedCounter
+from .reference import BoundedCounter
 
 
 class CounterLoad:

@@ -27,7 +27,18 @@ from wheelproof_spec.components.timer.component import (
 from wheelproof_spec.history.recording.callers import Callers
 from wheelproof_spec.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
-from wheelproof_spec.history.recording.work import Make, Meet, Pause, Step, Work, do_work, rounds
+from wheelproof_spec.history.recording.work import (
+    LONGEST_PAUSE_US,
+    PAUSES_ONCE_IN,
+    Make,
+    Meet,
+    Pause,
+    Step,
+    Work,
+    do_work,
+    rounds,
+    scattered,
+)
 
 _WHEEL_SIZES = (2, 3, 5, 20)
 _WIDE = 100
@@ -40,8 +51,6 @@ _FEW_ONE_IN = 8
 _HERD = 12
 _SCATTERED = 20
 _LAST_ADDS = 12
-_PAUSES_ONCE_IN = 8
-_LONGEST_PAUSE_US = 2_000
 _LONGEST_HERD_MS = 30
 _NEAR_MS = 3
 _NEAR_ROUNDS = 6
@@ -82,7 +91,7 @@ class _Draw:
             for _ in range(_RUSH_ADDS):
                 turn_ms = self._wheel_size if dice.randrange(rare) == 0 else 0
                 steps.append(self._add(dice, caller, max(turn_ms - 1, 0) + dice.randrange(2)))
-                if dice.randrange(_PAUSES_ONCE_IN) == 0:
+                if dice.randrange(PAUSES_ONCE_IN) == 0:
                     steps.append(Pause(caller=caller, us=dice.randrange(200)))
         return steps
 
@@ -97,7 +106,7 @@ class _Draw:
             for _ in range(_STEADY_ADDS):
                 turn_ms = self._wheel_size - 1 if dice.randrange(_FEW_ONE_IN) == 0 else 0
                 steps.append(self._add(dice, caller, turn_ms + dice.randrange(2)))
-                if dice.randrange(_PAUSES_ONCE_IN) == 0:
+                if dice.randrange(PAUSES_ONCE_IN) == 0:
                     steps.append(Pause(caller=caller, us=dice.randrange(200)))
         return steps
 
@@ -114,13 +123,13 @@ class _Draw:
         turns = delay_ms // self._wheel_size
         moves_ms = delay_ms - dice.randrange(turns + 1) * self._wheel_size
         for caller in range(self._threads):
-            wait_us = moves_ms * 1_000 - dice.randrange(_LONGEST_PAUSE_US)
+            wait_us = moves_ms * 1_000 - dice.randrange(LONGEST_PAUSE_US)
             steps.append(Pause(caller=caller, us=max(wait_us, 0)))
             theirs = of[(caller + 1) % self._threads]
             for make in dice.sample(theirs, len(theirs)):
                 assert isinstance(make.call, Add)
                 steps.append(Make(caller=caller, call=Cancel(task=make.call.task)))
-                steps.append(Pause(caller=caller, us=dice.randrange(_LONGEST_PAUSE_US // count)))
+                steps.append(Pause(caller=caller, us=dice.randrange(LONGEST_PAUSE_US // count)))
         return steps
 
     def _near(self, dice: Random) -> list[Step]:
@@ -144,13 +153,9 @@ class _Draw:
 
     def _scattered(self, dice: Random) -> list[Step]:
         """Whatever a caller may ask for, now and then."""
-        steps: list[Step] = []
-        for _ in range(_SCATTERED):
-            for caller in range(self._threads):
-                steps.append(self._anything(dice, caller))
-                if dice.randrange(_PAUSES_ONCE_IN) == 0:
-                    steps.append(Pause(caller=caller, us=dice.randrange(_LONGEST_PAUSE_US)))
-        return steps
+        return scattered(
+            dice, self._threads, lambda caller: [self._anything(dice, caller)], _SCATTERED
+        )
 
     def _anything(self, dice: Random, caller: int) -> Make:
         choice, known = dice.randrange(100), dice.choice(self._recent)

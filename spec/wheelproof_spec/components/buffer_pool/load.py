@@ -19,7 +19,17 @@ from wheelproof_spec.components.buffer_pool.recording.calls import RecordedPool
 from wheelproof_spec.components.buffer_pool.work import GiveBack
 from wheelproof_spec.history.recording.callers import Callers
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
-from wheelproof_spec.history.recording.work import Make, Meet, Pause, Step, Work, do_work, rounds
+from wheelproof_spec.history.recording.work import (
+    LONGEST_PAUSE_US,
+    Make,
+    Meet,
+    Pause,
+    Step,
+    Work,
+    do_work,
+    rounds,
+    scattered,
+)
 
 _POOLABLE = 1_024
 _BUFFERS = 8
@@ -29,9 +39,6 @@ _LEAST_UNPOOLED = 8
 _UNPOOLED_ONE_IN = 3
 _LONGEST_BLOCK_MS = 20
 _SQUEEZED_MS = 6
-_PAUSES_ONCE_IN = 8
-_LONGEST_PAUSE_US = 2_000
-_SCATTERED = 10
 
 
 class _Draw:
@@ -53,7 +60,7 @@ class _Draw:
         for caller in range(self._threads):
             steps += self._make_room(dice, caller)
             steps.append(self._allocate(dice, caller, wait_ms))
-            wait_us = wait_ms * 1_000 - dice.randrange(_LONGEST_PAUSE_US)
+            wait_us = wait_ms * 1_000 - dice.randrange(LONGEST_PAUSE_US)
             steps.append(Pause(caller=caller, us=max(wait_us, 0)))
             steps.append(self._give_back(dice, caller))
             steps.append(self._allocate(dice, caller, dice.randrange(2)))
@@ -61,13 +68,7 @@ class _Draw:
 
     def _scattered(self, dice: Random) -> list[Step]:
         """Whatever a caller may ask for, now and then."""
-        steps: list[Step] = []
-        for _ in range(_SCATTERED):
-            for caller in range(self._threads):
-                steps.append(self._anything(dice, caller))
-                if dice.randrange(_PAUSES_ONCE_IN) == 0:
-                    steps.append(Pause(caller=caller, us=dice.randrange(_LONGEST_PAUSE_US)))
-        return steps
+        return scattered(dice, self._threads, lambda caller: [self._anything(dice, caller)])
 
     def _anything(self, dice: Random, caller: int) -> Make:
         choice, kept = dice.randrange(100), self._kept[caller]
@@ -99,7 +100,7 @@ class _Draw:
             if caller != closer:
                 steps.append(self._allocate(dice, caller, _LONGEST_BLOCK_MS))
                 steps.append(self._allocate(dice, caller, _LONGEST_BLOCK_MS))
-        steps.append(Pause(caller=closer, us=dice.randrange(_LONGEST_PAUSE_US)))
+        steps.append(Pause(caller=closer, us=dice.randrange(LONGEST_PAUSE_US)))
         return [*steps, Make(caller=closer, call=Close()), *self._scattered(dice)]
 
 

@@ -30,16 +30,21 @@ from wheelproof_spec.components.purgatory.recording.calls import RecordedCalls, 
 from wheelproof_spec.history.recording.callers import Callers
 from wheelproof_spec.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
-from wheelproof_spec.history.recording.work import Make, Pause, Step, Work, do_work, rounds
+from wheelproof_spec.history.recording.work import (
+    Make,
+    Pause,
+    Step,
+    Work,
+    do_work,
+    rounds,
+    scattered,
+)
 
 _PURGE_INTERVAL = 100
 _KEYS = tuple(f"k{number}" for number in range(12))
 _LONGEST_DELAY_MS = 300
 _SHORT_MS = 8
 _DUELS = 3
-_SCATTERED = 10
-_PAUSES_ONCE_IN = 8
-_LONGEST_PAUSE_US = 2_000
 _LASTS_ONE_IN = 3
 _LASTS_US = 200
 
@@ -86,13 +91,7 @@ class _Draw:
 
     def _scattered(self, dice: Random) -> list[Step]:
         """Whatever a caller may ask for, now and then; what is left expires."""
-        steps: list[Step] = []
-        for _ in range(_SCATTERED):
-            for caller in range(self._threads):
-                steps += self._anything(dice, caller)
-                if dice.randrange(_PAUSES_ONCE_IN) == 0:
-                    steps.append(Pause(caller=caller, us=dice.randrange(_LONGEST_PAUSE_US)))
-        return steps
+        return scattered(dice, self._threads, lambda caller: self._anything(dice, caller))
 
     def _anything(self, dice: Random, caller: int) -> list[Step]:
         choice, known = dice.randrange(100), dice.choice(self._recent)

@@ -1,1 +1,0 @@
-"""Work under which the counter is recorded."""
