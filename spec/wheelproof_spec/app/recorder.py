@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
-from wheelproof_spec.components.buffer_pool.recording.methods import PoolRecorder
+from wheelproof_spec.components.buffer_pool.port import recorded_methods as pool_methods
 from wheelproof_spec.components.purgatory.component import REFERENCE_CLAIMS, PurgatoryConfig
 from wheelproof_spec.components.purgatory.recording.methods import PurgatoryRecorder
 from wheelproof_spec.components.timer.recording.methods import TimerRecorder
@@ -41,7 +41,7 @@ class Recording:
         self._purgatories = PurgatoryRecorder(self._writer, timers, claims)
         self._replaced = {
             **timers.replacements(),
-            **PoolRecorder(self._writer).replacements(),
+            **pool_methods(self._writer),
             **self._purgatories.replacements(),
         }
 

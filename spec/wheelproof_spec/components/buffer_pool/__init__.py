@@ -10,8 +10,8 @@ docs/standard/buffer-pool.md says what is right. Here it is judged. Which file h
   cases, and both together as the suite of `wheelproof conform`. `bursts`: the
   bursts of a driven pool.
 - `reference`: the reference as a driver. `machine`: threads that fuzz it. `view`: pictures.
-- `load`: the calls of recorded histories. `recording`: how calls are recorded, `methods` those of
-  any program, `calls` those of loads and machines.
+- `port`: how each typed call is made, and which call a method is. `load`: the calls of recorded
+  histories.
 
 Why two judges? Calls that overlap have no known order. In a driven case one call begins at a time,
 so `oracle` knows by the model which answers are right. A recording has overlapping calls:

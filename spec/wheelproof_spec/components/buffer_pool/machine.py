@@ -9,9 +9,8 @@ closed one.
 from collections.abc import Callable
 from functools import partial
 
-from wheelproof.producer import BufferPool, ByteBuffer, WaitTime
-from wheelproof.producer.byte_buffer import allocate_stand_in
-from wheelproof_spec.base.calls import Close, Interrupt
+from wheelproof.producer import BufferPool
+from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt
 from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
@@ -21,11 +20,12 @@ from wheelproof_spec.components.buffer_pool.cases import BUFFER_POOL
 from wheelproof_spec.components.buffer_pool.component import (
     LONGEST_WAITING_FIRST,
     Allocate,
+    Allocated,
     PoolConfig,
-    PoolFault,
+    Queued,
 )
 from wheelproof_spec.components.buffer_pool.history import RECORDED
-from wheelproof_spec.components.buffer_pool.recording.calls import RecordedPool
+from wheelproof_spec.components.buffer_pool.port import PoolPort, given_back
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.components.buffer_pool.work import BURSTS, GiveBack, GiveBackAgain, PoolStep
 from wheelproof_spec.drive.work import AdvanceBy, InterruptThread
@@ -35,6 +35,7 @@ from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
 from wheelproof_spec.fuzz.stage import Programs, RealThreads, Stage
 from wheelproof_spec.fuzz.threaded_case import Burst
+from wheelproof_spec.history.recording.load_recorder import RecordedPort
 
 _TITLE = BUFFER_POOL.definition.title()
 
@@ -69,8 +70,6 @@ class PoolUnderTest:
         self._pool_class = pool_class
         self._config = setup
         self._stage = stage
-        # The processes whose next allocation finds no memory.
-        self._failing = set[str]()
         self._broken = False
         self._open()
 
@@ -82,7 +81,7 @@ class PoolUnderTest:
     def run(self, burst: Burst[PoolStep]) -> Violation | None:
         """Run one burst and return the violation of the history, if any."""
         programs = self.programs(burst)
-        violation = self._bursts.judge(lambda: self._stage.run(programs), self._calls.read_gauges)
+        violation = self._bursts.judge(lambda: self._stage.run(programs), self._read_gauges)
         if violation is None and self._closed:
             violation = self._bursts.finish()
             self._open()
@@ -103,42 +102,31 @@ class PoolUnderTest:
             search=self._search,
             keep=self._keep,
         )
-        with self._stage.alone():
-            pool = self._pool_class(
-                self._config.total_memory,
-                self._config.poolable_size,
-                allocator=self._allocate,
-                wait_time=WaitTime(),
-            )
-        # Named by the object: a buffer that two threads have at the same time has one name.
         recorder = self._bursts.recorder
-        self._calls = RecordedPool(pool, recorder, lambda buffer: f"b{id(buffer)}")
+        with self._stage.alone():
+            port = PoolPort(self._config, self._pool_class, caller=recorder.process)
+        self._pool = RecordedPort(port, recorder)
 
     def _call(self, step: PoolStep) -> None:
         recorder = self._bursts.recorder
         self._interruptions.join_in(recorder.process())
         match step:
-            case Allocate(size=size, max_time_to_block_ms=timeout_ms, fault=fault):
-                if fault is PoolFault.ALLOCATOR:
-                    self._failing.add(recorder.process())
-                else:
-                    self._failing.discard(recorder.process())
-                buffer = self._calls.allocate(size, timeout_ms)
-                if buffer is not None:
-                    self._calls.deallocate(buffer)
+            case Allocate():
+                answer = self._pool.perform(step)
+                if isinstance(answer, Allocated):
+                    self._pool.perform(given_back(answer))
             case InterruptThread(victim=number):
                 victim = self._interruptions.victim(number)
                 recorder.do(Interrupt(name=victim.name), victim.interrupt)
             case Close():
                 self._closed = True
-                self._calls.close()
+                self._pool.perform(step)
             case GiveBack() | GiveBackAgain() | AdvanceBy():
                 raise AssertionError(step)
 
-    def _allocate(self, size: int) -> ByteBuffer:
-        if self._bursts.recorder.process() in self._failing:
-            raise MemoryError
-        return allocate_stand_in(size)
+    def _read_gauges(self) -> None:
+        self._pool.perform(AvailableMemory())
+        self._pool.perform(Queued())
 
 
 MACHINE = Machine(

@@ -5,15 +5,8 @@ from collections.abc import Callable
 from functools import partial
 
 from wheelproof.clock import ManualClock
-from wheelproof.errors import ThreadInterruptedError, WheelproofError
-from wheelproof.producer import (
-    BufferExhaustedError,
-    BufferPool,
-    ByteBuffer,
-    ProducerClosedError,
-    WaitTime,
-)
-from wheelproof.producer.byte_buffer import allocate_stand_in
+from wheelproof.errors import WheelproofError
+from wheelproof.producer import BufferPool
 from wheelproof.sync import use_runtime
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.port import BrokenDownError, RefusedError
@@ -32,26 +25,12 @@ from wheelproof_spec.components.buffer_pool.cooperative_runtime import (
     CooperativeRuntime,
     CooperativeThread,
 )
+from wheelproof_spec.components.buffer_pool.port import ENDS, PoolPort
 from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
 
 _WAKE_ORDER_SEED = 0
 """The order in which threads that wake up together continue is the same in every run."""
-
-
 _MILLION = 1_000_000
-
-
-class MetricError(Exception):
-    """The error of a metric that is made to fail."""
-
-
-_ENDS: dict[type[BaseException], PoolOutcome] = {
-    BufferExhaustedError: PoolOutcome.EXHAUSTED,
-    ProducerClosedError: PoolOutcome.CLOSED,
-    ThreadInterruptedError: PoolOutcome.INTERRUPTED,
-    MemoryError: PoolOutcome.OUT_OF_MEMORY,
-    MetricError: PoolOutcome.METRIC_FAILED,
-}
 
 
 class ReferencePoolPort:
@@ -86,14 +65,13 @@ class ReferencePoolPort:
             case Allocate(buffer=name, fault=fault):
                 thread = self._runtime.cooperative_thread(partial(self._allocate, call), name)
                 self._threads[name] = thread
-                self._faults[name] = fault
                 thread.start()
                 if fault is PoolFault.INTERRUPTED_BEFORE:
                     thread.interrupt()
             case Deallocate(buffer=name):
-                if name not in self._buffers:
+                if name not in self._port.buffers:
                     raise RefusedError("UnknownCall", f"{name!r} never got a buffer")
-                self._pool.deallocate(self._buffers[name])
+                self._port.perform(call)
                 self._lent.discard(name)
             case Interrupt(name=name):
                 if name in self._threads:
@@ -101,65 +79,48 @@ class ReferencePoolPort:
             case Advance(to_ms=to_ms):
                 self._clock.advance_to(to_ms)
             case Close():
-                self._pool.close()
+                self._port.perform(call)
 
     def _reset(self, config: PoolConfig) -> None:
         choose: Callable[[int], int] = random.Random(_WAKE_ORDER_SEED).randrange
         self._runtime = CooperativeRuntime(choose)
         with use_runtime(self._runtime):
             self._clock = ManualClock(config.start_ms)
-            self._wait_time = WaitTime(self._clock)
             try:
-                self._pool = self._pool_class(
-                    config.total_memory,
-                    config.poolable_size,
-                    clock=self._clock,
-                    allocator=self._allocator,
-                    wait_time=self,
+                self._port = PoolPort(
+                    config, self._pool_class, clock=self._clock, caller=self._caller
                 )
             except WheelproofError as error:
                 raise refused(error) from error
         self._threads: dict[CallId, CooperativeThread] = {}
-        self._faults: dict[CallId, PoolFault | None] = {}
-        self._buffers: dict[CallId, ByteBuffer] = {}
         self._lent: set[CallId] = set()
         self._ended: dict[CallId, PoolOutcome] = {}
 
     def _allocate(self, call: Allocate) -> None:
         """Allocate, on the thread of the call."""
         try:
-            buffer = self._pool.allocate(call.size, call.max_time_to_block_ms)
-        except tuple(_ENDS) as error:
-            self._ended[call.buffer] = _ENDS[type(error)]
+            self._port.perform(call)
+        except tuple(ENDS) as error:
+            self._ended[call.buffer] = ENDS[type(error)]
         else:
             self._ended[call.buffer] = PoolOutcome.BUFFER
-            self._take(call, buffer)
+            self._take(call)
 
-    def _take(self, call: Allocate, buffer: ByteBuffer) -> None:
-        shared = [name for name in self._lent if self._buffers[name].shares_memory_with(buffer)]
+    def _take(self, call: Allocate) -> None:
+        buffers = self._port.buffers
+        buffer = buffers[call.buffer]
+        shared = [name for name in self._lent if buffers[name].shares_memory_with(buffer)]
         if shared or buffer.capacity != call.size or buffer.position:
             raise BrokenDownError(
                 "BufferPool.ABufferHasOneUser",
                 f"{call.buffer!r} wanted {call.size} bytes and got a buffer of {buffer.capacity} "
                 f"with {buffer.position} bytes in it, which {shared or 'nobody'} has as well",
             )
-        self._buffers[call.buffer] = buffer
         self._lent.add(call.buffer)
 
-    def _allocator(self, size: int) -> ByteBuffer:
-        if self._current_fault() is PoolFault.ALLOCATOR:
-            raise MemoryError
-        return allocate_stand_in(size)
-
-    def record(self, waited_ns: int) -> None:
-        """Record a wait, or fail if the running call has that fault; see `WaitTimeSensor`."""
-        if self._current_fault() is PoolFault.METRIC:
-            raise MetricError
-        self._wait_time.record(waited_ns)
-
-    def _current_fault(self) -> PoolFault | None:
+    def _caller(self) -> str:
         current = self._runtime.current
-        return None if current is None else self._faults.get(current.name)
+        return "" if current is None else current.name
 
     def _observe(self) -> PoolObservation:
         for name, thread in list(self._threads.items()):
@@ -170,13 +131,14 @@ class ReferencePoolPort:
             if thread.error is not None:
                 raise thread.error
         ended, self._ended = self._ended, {}
+        pool, wait_time = self._port.pool, self._port.wait_time
         return PoolObservation(
             ended=ended,
-            available_memory=self._pool.available_memory(),
-            unallocated_memory=self._pool.unallocated_memory(),
-            queued=self._pool.queued(),
-            wait_time_ns_total=self._wait_time.total_ns(),
-            wait_ratio_ppm=int(self._wait_time.ratio() * _MILLION),
+            available_memory=pool.available_memory(),
+            unallocated_memory=pool.unallocated_memory(),
+            queued=pool.queued(),
+            wait_time_ns_total=wait_time.total_ns(),
+            wait_ratio_ppm=int(wait_time.ratio() * _MILLION),
         )
 
 

@@ -76,7 +76,7 @@ def memory_bar(usage: BufferPoolUsage, lent: Sequence[tuple[str, int]]) -> Marku
 
 class _VisiblePool(ReferencePoolPort):
     def usage(self) -> BufferPoolUsage:
-        return self._pool.usage()
+        return self._port.pool.usage()
 
     def lent(self) -> tuple[CallId, ...]:
         return tuple(sorted(self._lent))

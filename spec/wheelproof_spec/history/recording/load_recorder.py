@@ -8,18 +8,20 @@ import threading
 import time
 from collections.abc import Callable
 from itertools import count
-from typing import BinaryIO, Literal, TypeVar
+from typing import BinaryIO, Generic, Literal, TypeVar
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Nothing
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.base.port import Port
 from wheelproof_spec.history.recording.recorded_run import thread_name
 from wheelproof_spec.history.recording.refusals import refusal_of
 
 NOTHING = Nothing()
 
 Answer = TypeVar("Answer")
+Asked = TypeVar("Asked", bound=Call)
 _Lines = list[HistoryOp[object]]
 
 
@@ -158,3 +160,21 @@ class LoadRecorder:
                 error=ABSENT if error is None else error,
             )
         )
+
+
+class RecordedPort(Generic[Asked, Answer]):
+    """A port whose calls are recorded; any number of threads may call if the port allows that."""
+
+    def __init__(self, port: Port[Asked, Answer], recorder: LoadRecorder) -> None:
+        self._port = port
+        self._recorder = recorder
+
+    def perform(self, call: Asked) -> Answer | None:
+        """Make and record `call`, and return its answer, or None if it was refused."""
+        answers: list[Answer] = []
+
+        def make() -> Answer:
+            answers.append(self._port.perform(call))
+            return answers[0]
+
+        return answers[0] if self._recorder.call(call, make) else None

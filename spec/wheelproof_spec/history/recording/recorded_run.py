@@ -177,6 +177,20 @@ class HistoryWriter:
 
         return method
 
+    def making(
+        self,
+        original: Callable[Concatenate[_S, _P], None],
+        begins: Callable[Concatenate[_S, _P], None],
+    ) -> Callable[..., None]:
+        """Return an `__init__` that does the same, and then calls `begins` as it was called."""
+
+        @wraps(original)
+        def made(subject: _S, *args: _P.args, **kwargs: _P.kwargs) -> None:
+            original(subject, *args, **kwargs)
+            begins(subject, *args, **kwargs)
+
+        return made
+
     def open_calls(self) -> int:
         """Return how many calls of the calling thread are open."""
         return len(self._open.get(self._process(), ()))
