@@ -213,7 +213,9 @@ def answers(lines: Iterable[str], make: Any) -> Iterator[object]:
             yield {"id": asked["id"], "ok": make.HELLO}
         elif asked["op"] == "reset":
             config, work = asked["config"], []
-            yield {"id": asked["id"], "ok": {"config": make.CLAIMS}}
+            # The times are those of time.monotonic_ns, true to a microsecond.
+            claims = {"config": make.CLAIMS, "clock_resolution_ns": 1_000}
+            yield {"id": asked["id"], "ok": claims}
         elif asked["op"] == "run":
             *events, ending = do_work(make, config, asked["callers"], work)
             yield from events

@@ -24,7 +24,8 @@ class Recorder:
 
     def __init__(self, **header: object) -> None:
         first = {"schema": "wheelproof.history/1", "kind": "header", "history": "h"}
-        self._header = {**first, "component": "timer", "clock": "monotonic_ns", **header}
+        clock = {"clock": "monotonic_ns", "clock_resolution_ns": 1_000}
+        self._header = {**first, "component": "timer", **clock, **header}
         self._indexes = itertools.count()
         self._lines: list[tuple[int, dict[str, object]]] = []
 

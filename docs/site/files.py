@@ -84,6 +84,16 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Name what the theme leaves without a name, and let the keyboard reach whatever scrolls."""
     del page, config
+    return _reachable(output)
+
+
+def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
+    """Do the same to the page of an address that leads nowhere."""
+    del config
+    return _reachable(output) if template_name.endswith(".html") else output
+
+
+def _reachable(output: str) -> str:
     titles = dict(_SECTION.findall(output))
     named = _BY_LABEL.sub(lambda found: f'aria-label="{titles[found[1]]}"', output)
     # A part of the table of contents is no landmark of its own: names of parts come twice.

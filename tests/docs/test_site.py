@@ -21,8 +21,6 @@ _API = {
     "explore": "wheelproof_explore.every_interleaving",
     "oracle": "wheelproof_spec.components.timer.model.HeapTimer",
 }
-_KINDS = ("index", "docs/tour", "docs/verdicts", "docs/standard/timer", "docs/site/api/reference")
-"""A page with a picture, one of commands, of a wide table, of drawings, and of signatures."""
 _LOADED = re.compile(
     r"<(?:script|img|iframe)[^>]* src=\"(http[^\"]*)|<link[^>]*stylesheet[^>]*http"
 )
@@ -107,17 +105,23 @@ def _is_of(label: str, page: str) -> bool:
 @pytest.mark.parametrize("scheme", ["default", "slate"])
 def test_the_site_shuts_nobody_out(scheme: str, site: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(site, tmp_path / "site")
-    pages = {name: (folder / f"{name}.html").read_text(encoding="utf-8") for name in _KINDS}
+    # Each page would build this index again, which takes longer than all that axe does.
+    index = folder / "search/search_index.json"
+    index.write_text(json.dumps({**json.loads(index.read_text("utf-8")), "docs": []}))
+    names = [one.relative_to(folder).with_suffix("").as_posix() for one in folder.rglob("*.html")]
+    pages = {name: (folder / f"{name}.html").read_text(encoding="utf-8") for name in sorted(names)}
     # The theme asks the browser for its scheme only after axe has begun to look.
     shown = {
         name: page.replace('md-color-scheme="default"', f'md-color-scheme="{scheme}"', 1)
         for name, page in pages.items()
     }
+    # This page alone is written for the root of a server.
+    shown["404"] = shown["404"].replace('="/', '="')
     looked = look_at(shown, (390, 1280), folder, dark=scheme == "slate")
-    assert len(looked) == 2 * len(_KINDS)
-    for seen in looked:
-        assert seen.problems == (), f"{seen.page} at {seen.width}"
-        assert seen.content <= seen.width, f"{seen.page} at {seen.width} scrolls sideways"
+    assert len(looked) == 2 * len(pages) > 150
+    found = {f"{seen.page} at {seen.width}": seen.problems for seen in looked if seen.problems}
+    assert found == {}
+    assert [f"{seen.page} at {seen.width}" for seen in looked if seen.content > seen.width] == []
 
 
 _PROBE = """<script>addEventListener("load", () => {

@@ -15,7 +15,7 @@ import pytest
 from tools.system_packages import Need, advice, choose_manager, find_browser
 
 _LOOK = """
-<script>{axe}</script>
+<script src="{axe}"></script>
 <script>{{
 const told = (node) => `${{node.html.slice(0, 150)}} ${{node.any[0]?.message ?? ""}}`;
 document.querySelectorAll("details").forEach((section) => {{ section.open = true; }});
@@ -26,13 +26,21 @@ axe.run({{iframes: false, resultTypes: ["violations"]}}).then((found) => parent.
 }}, "*"));
 }}</script></body>"""
 _ALL = """<!doctype html><body><pre></pre><script>
-const seen = [], shown = document.querySelector("pre");
+const frames = {frames}, seen = [], shown = document.querySelector("pre");
+const next = () => {{
+  document.querySelector("iframe")?.remove();
+  const frame = document.createElement("iframe"), [place, width] = frames[seen.length];
+  Object.assign(frame, {{ width, height: 900, src: place }});
+  document.body.append(frame);
+}};
 addEventListener("message", (event) => {{
   seen.push(event.data);
+  if (seen.length < frames.length) return next();
   const text = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
-  shown.textContent = seen.length < {count} ? "" : `seen${{text}}end`;
+  shown.textContent = `seen${{text}}end`;
 }});
-</script>{frames}</body>"""
+next();
+</script></body>"""
 
 _MOVED = """<!doctype html><body><pre></pre>
 <iframe src="{page}" width="{width}" height="900"></iframe>
@@ -90,20 +98,22 @@ class Looked:
 def look_at(
     pages: Mapping[str, str], widths: tuple[int, ...], folder: Path, *, dark: bool
 ) -> list[Looked]:
-    """Show each page at each width, light or dark, and let axe look at it."""
+    """Show each page at each width, light or dark, and let axe look at it.
+
+    One browser shows them one after another, so any number of pages takes the memory of one.
+    """
     axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-    frames: list[str] = []
+    (folder / "axe.js").write_text(axe, encoding="utf-8")
+    frames: list[tuple[str, int]] = []
     for name, page in pages.items():
         file = folder / f"{name}.html"
-        file.write_text(page.replace("</body>", _LOOK.format(axe=axe)), encoding="utf-8")
-        frames += [
-            f'<iframe src="{name}.html?{name}-{width}" width="{width}" height="900"></iframe>'
-            for width in widths
-        ]
+        look = _LOOK.format(axe=(folder / "axe.js").as_uri())
+        file.write_text(page.replace("</body>", look), encoding="utf-8")
+        frames += [(f"{name}.html?{name}-{width}", width) for width in widths]
     everything = folder / "all.html"
-    everything.write_text(_ALL.format(count=len(frames), frames="\n".join(frames)))
+    everything.write_text(_ALL.format(frames=json.dumps(frames)))
     scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
-    options = (scheme, "--allow-file-access-from-files", "--virtual-time-budget=60000")
+    options = (scheme, "--allow-file-access-from-files", "--virtual-time-budget=2000000")
     told = re.search("seen([^<]+)end<", dump_dom(everything.as_uri(), folder / "profile", *options))
     assert told is not None, "the browser has not told of every page"
     return [_looked(seen) for seen in json.loads(base64.b64decode(told[1]))]

@@ -16,6 +16,7 @@ from wheelproof_spec.base.history.lines import (
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.recorded_run import resolution_of
 from wheelproof_spec.history.run import HistoryChecker
 
 _HISTORY = "burst"
@@ -51,6 +52,7 @@ class JudgedBursts:
             impl=Implementation(name=wheelproof.__name__, version="reference"),
             config=config,
             clock=clock,
+            clock_resolution_ns=resolution_of(clock),
         )
         self._checker = HistoryChecker(
             header, component, profile or component.definition.profiles[0], skip, search

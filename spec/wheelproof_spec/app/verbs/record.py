@@ -148,6 +148,7 @@ def _load_of(component: str) -> "MakeLoad":
 def _header(history: str, config: "Config", lateness_ms: int | None) -> "HistoryHeader[object]":
     from wheelproof_spec.base.codec.vocabulary import Implementation
     from wheelproof_spec.base.history.lines import HISTORY, HistoryHeader
+    from wheelproof_spec.history.recording.recorded_run import resolution_of
 
     if lateness_ms is not None:
         config = config.with_lateness(lateness_ms)
@@ -159,4 +160,5 @@ def _header(history: str, config: "Config", lateness_ms: int | None) -> "History
         impl=Implementation(name="wheelproof", version="reference"),
         config=config,
         clock="monotonic_ns",
+        clock_resolution_ns=resolution_of("monotonic_ns"),
     )

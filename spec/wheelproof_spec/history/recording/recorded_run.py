@@ -13,10 +13,10 @@ from itertools import count
 from typing import BinaryIO, Concatenate, Literal, ParamSpec, TypeVar
 
 import wheelproof
-from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation, Nothing
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Implementation, Nothing
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.component import Call, Config
-from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.base.history.lines import Clock, HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.history.recording.refusals import refusal_of
 
 _P = ParamSpec("_P")
@@ -25,12 +25,21 @@ _S = TypeVar("_S")
 Replacements = dict[tuple[type[object], str], Callable[..., object]]
 """Methods that record, by the class and the name of the method that they replace."""
 LineType = Literal["invoke", "ok", "fail", "info"]
-Clock = Literal["virtual", "monotonic_ns", "none"]
+_FINEST_NS = 1_000
 
 
 def thread_name() -> str:
     """Return a unique name of the calling thread."""
     return f"{threading.current_thread().name}-{threading.get_ident()}"
+
+
+def resolution_of(clock: Clock) -> int | Absent:
+    """Return what a header says of the times in ns of a recorder that reads `time.monotonic_ns`."""
+    if clock != "monotonic_ns":
+        return ABSENT
+    told_ns = round(time.get_clock_info("monotonic").resolution * 1_000_000_000)
+    # Systems claim a nanosecond; two cores may disagree by more.
+    return max(told_ns, _FINEST_NS)
 
 
 @dataclass(slots=True)
@@ -101,6 +110,7 @@ class HistoryWriter:
                 impl=Implementation(name=wheelproof.__name__, version="reference"),
                 config=config,
                 clock=run.clock,
+                clock_resolution_ns=resolution_of(run.clock),
             )
             self._stream.write(format_line(header))
         return run
