@@ -294,7 +294,7 @@ def adders(count: int, threads: Sequence[int], rounds: int) -> Section:
         ),
         notes=(
             "Throughput by wall time; 1.00 is that of one thread. Not reached here: the interpreter"
-            " runs one thread at a time, so that no timer in Python gains by more adders. That"
+            " runs one thread at a time, so more adders make no timer in Python faster. That"
             " adders may overlap is shown by test_rule_1_2_adders_run_concurrently instead.",
         ),
     )

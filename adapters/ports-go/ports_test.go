@@ -60,7 +60,7 @@ var ports = map[string]port{
 		}},
 }
 
-// handles are what add has returned, for cancel; whoever has run has none any more.
+// handles are what add has returned, for cancel; a task that has run has no handle.
 type handles[H interface{ Stop() bool }] map[string]H
 
 func (h handles[H]) cancel(task string) any {

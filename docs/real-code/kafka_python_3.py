@@ -148,7 +148,7 @@ class _WithoutLeaders:
 
 
 def ready_without_data() -> Scenario:
-    """A partition has no leader: first it has a record, then it has none any more."""
+    """A partition has no leader: first it has a record, then the record is gone."""
     filled = _filled(0)
 
     def asks_for_leaders() -> bool:

@@ -7,6 +7,7 @@ are too long: fewer are fine, more are not.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from support.checkout import ROOT, project_files
 _TABLE: Mapping[str, Mapping[str, str | int]] = tomllib.loads(
     Path(__file__).with_name("plain_english.toml").read_text(encoding="utf-8")
 )
-_HARD, _LONG = _TABLE["hard"], _TABLE["long sentences"]
+_HARD, _LONG, _TWICE = _TABLE["hard"], _TABLE["long sentences"], _TABLE["read twice"]
+_READ = (".md", ".py", ".toml", ".tla", ".html", ".go", ".java", ".js", ".mjs", ".rs", ".yml")
 _MOST_WORDS = 32
 _DOCUMENTS = tuple(
     path.relative_to(ROOT).as_posix() for path in project_files() if path.suffix == ".md"
@@ -59,6 +61,32 @@ def test_no_hard_word_is_used(document: str) -> None:
     text = _prose(document)
     found = {word: better for word, better in _HARD.items() if re.search(word, text)}
     assert found == {}, "say instead what stands behind each"
+
+
+@pytest.mark.parametrize("words", sorted(_TWICE))
+def test_what_was_read_twice_is_nowhere(words: str) -> None:
+    found = [name for name, text in _texts().items() if _says(text, words)]
+    assert found == [], f"write instead: {_TWICE[words]}"
+
+
+@cache
+def _texts() -> Mapping[str, str]:
+    """Return what people read but for this table, with one space between two words."""
+    files = [path for path in project_files() if path.suffix in _READ]
+    return {
+        path.relative_to(ROOT).as_posix(): " ".join(path.read_text(encoding="utf-8").split())
+        for path in files
+        if path.name != "plain_english.toml"
+    }
+
+
+def _says(text: str, words: str) -> bool:
+    return words in text.replace(" // ", " ").replace(" # ", " ")
+
+
+def test_what_goes_over_the_end_of_a_line_is_found() -> None:
+    comment = "# That is\n# read twice"
+    assert _says(" ".join(comment.split()), "is read twice")
 
 
 def test_a_long_sentence_and_a_hard_word_are_found() -> None:

@@ -154,8 +154,8 @@ def _is_opaque(kind: type) -> bool:
 class LeftBehind:
     """The state of the modules that a program names when this was made, and a way back to it.
 
-    `packages` are those whose accesses are seen. What they import belongs to them, also installed
-    packages, and so does what `given`, the program itself, was made with.
+    `packages` are those whose accesses are seen. The modules that they import are restored as well,
+    also those of installed packages, and so is whatever `given`, the program itself, was made with.
     """
 
     def __init__(self, packages: Iterable[str], given: object, seeing: Seeing) -> None:

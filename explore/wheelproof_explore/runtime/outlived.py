@@ -1,7 +1,7 @@
 """What a program has dropped, and only a runtime keeps alive.
 
-A list has no weak references, so that a runtime which knows it by its address has to keep it. What
-is in there would have died with it, and might have run a finaliser.
+A list has no weak references, so a runtime that knows a list by its address has to keep it alive.
+Without the runtime its items would have died with it, and their finalisers might have run.
 """
 
 from collections import Counter

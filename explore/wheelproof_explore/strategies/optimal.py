@@ -10,8 +10,8 @@ that takes the rest plans every other possible step there, and all values of a p
 later plans of any process for this point, or for a point above, have no effect. The steps of other
 processes, the foreign ones, sleep in all that it explores. This is the same as a program in which
 each foreign step waits for a step that conflicts with it; there it is the papers' algorithm again.
-So a foreign step does not cover a sequence to which it could be added. A run in which every step
-that could go on is such a wait belongs to another process; `blocked_runs` counts it.
+So a foreign step does not cover a sequence to which it could be added. If only foreign steps
+that wait in this way are left, another process explores the run; `blocked_runs` counts it.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Declaring which lock guards a field.
 
-Not every shared field is a cell: most are plain, and a lock guards them. Which lock is a promise
-that can be checked, if it is written down.
+Not every shared field is a cell: most are plain, and a lock guards them. If the code names
+that lock, a tool can check that every access holds it.
 
 >>> from typing import Annotated
 >>> from wheelproof import sync

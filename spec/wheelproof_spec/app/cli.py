@@ -51,7 +51,10 @@ _PROG = "wheelproof"
 
 def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """Return the parser of the program, with the verb in `words`, or without `words` every verb."""
-    description = "Reference, specification and conformance oracle for delayed operations."
+    description = (
+        "Tests Kafka-style timers, purgatories and producer memory, in any language; "
+        "runs your own concurrent Python under every interleaving."
+    )
     parser = build(_PROG, description, GROUPS, _declare, words)
     parser.add_argument(
         "--version",

@@ -45,7 +45,9 @@ def test_the_reference_under_load_has_good_histories(component: str, tmp_path: P
     path = tmp_path / "history.jsonl"
     assert main(["record", "--component", component, "--output", str(path), *OPTIONS]) == 0
     _passes(path)
-    notes = [note for one in judge_lines(str(path), read_lines(path)).verdicts for note in one.notes]
+    notes = [
+        note for one in judge_lines(str(path), read_lines(path)).verdicts for note in one.notes
+    ]
     assert not any("clock_resolution_ns" in note for note in notes)
 
 

@@ -58,7 +58,7 @@ class _Sequence:
 _BY_GETITEM = type(iter(_Sequence()))
 _MOST_PARTS = 2_000
 MORE: Part = (None, "more", "")
-"""In the place of the parts that are left, if there are too many to go through."""
+"""It stands for the remaining parts, if there are too many to go through."""
 _Items = Callable[[object], Iterable[object]]
 _GOING_THROUGH: Mapping[type, _Items] = {
     dict: cast("_Items", vars(dict)["values"]),

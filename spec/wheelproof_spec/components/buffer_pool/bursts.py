@@ -180,7 +180,7 @@ class PoolRecord(BurstRecord[PoolCall, PoolObservation]):
         self._wrong: Violation | None = None
 
     def is_possible(self, call: PoolCall) -> bool:
-        """Leave out a return of what is not lent, and an interruption of who does not wait."""
+        """Tell whether a returned buffer is lent, and whether an interrupted thread waits."""
         match call:
             case Allocate(buffer=name):
                 new = name not in self._asked_for

@@ -137,7 +137,7 @@ class BrokerUnderTest:
                 raise AssertionError(step)
 
     def _call_back(self, step: ReplicationStep) -> None:
-        """Make the call of a callback, which must not wait for who may be waiting for it."""
+        """Make the call of a callback; it must not wait for a thread that waits for it."""
         if not isinstance(step, LoseAndLeadAgain):
             self._call(step)
         elif self._elections.try_acquire():

@@ -24,9 +24,9 @@ from wheelproof_spec.components.buffer_pool.model import LedgerPool
 from wheelproof_spec.history.linearizability.small_histories import MOST_EVENTS
 
 _MOST_OF_A_STRETCH = 2_000
-"""After how many configurations the search of a stretch gives up."""
+"""The most configurations in the search of one stretch; then it gives up."""
 MOST_OF_A_HISTORY = 100_000
-"""After how many configurations no more stretches of a history are searched."""
+"""The most configurations in all stretches of a history; then the search ends."""
 
 
 class StretchJudge:

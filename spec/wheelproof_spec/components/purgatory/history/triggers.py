@@ -101,7 +101,7 @@ class Triggers:
         return None
 
     def _is_over(self, operation: Operation, violation: Violation) -> bool:
-        """Tell whether the debt is none any more."""
+        """Tell whether the operation is no longer owed."""
         if self._waits_on and violation.rule == str(PurgatoryClause.TRIGGER_COMPLETES):
             return operation.completed is not None or operation.refused
         return operation.may_be_over

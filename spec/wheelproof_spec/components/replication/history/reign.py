@@ -94,7 +94,8 @@ class Reign:
     def fetch_begins(self, fetch: FollowerFetch, leader_end: int) -> None:
         """Record a follower's fetch that begins while the log ends at `leader_end` at least.
 
-        Who asks from behind the end was not caught up, but may have been at its fetch before.
+        A follower that asks from before the end is not caught up. At its last fetch it may
+        have been.
         """
         end = self.follower(fetch)
         if end is None:
