@@ -13,8 +13,14 @@ from support.toolchains import require
 from wheelproof_lab.publish.verdicts.page import PAGE
 
 _PAGES = sorted(path for path in (ROOT / "docs/ports").glob("*.md") if path.stem != "README")
-_TOOLS = {"go": ("go",), "rust": ("cargo",), "node": ("node", "npm"), "python": ()}
-_PLACE = re.compile(r"[\w./]+\.(?:go|rs|ts|js|py):[\d-]+")
+_TOOLS = {
+    "ports-go": ("go",),
+    "ports-rust": ("cargo",),
+    "ports-node": ("node", "npm"),
+    "ports-python": (),
+    "netty-java": ("java", "mvn"),
+}
+_PLACE = re.compile(r"[\w./]+\.(?:go|rs|ts|js|py|java):[\d-]+")
 _TIME = re.compile(r"\d+\.\d+ ?s\b")
 _PASSED = re.compile(r"^--- PASS|^ok \d|\b[1-9]\d* passed", re.MULTILINE)
 
@@ -41,7 +47,7 @@ def _missing(lines: list[str], output: str) -> list[str]:
 @pytest.mark.parametrize("path", _PAGES, ids=lambda path: path.stem)
 def test_a_test_for_maintainers_fails_as_its_page_shows(path: Path) -> None:
     page = path.read_text(encoding="utf-8")
-    (folder,) = set(re.findall(r"adapters/ports-(\w+)/(?:failing|tests)/", page))
+    (folder,) = set(re.findall(r"adapters/([\w-]+)/(?:failing|tests)/", page))
     require(*_TOOLS[folder])
     if path.stem == "redis-py" and sys.version_info >= (3, 13):
         pytest.skip("asyncio's Condition hands the notification on from Python 3.13 on")
@@ -50,7 +56,7 @@ def test_a_test_for_maintainers_fails_as_its_page_shows(path: Path) -> None:
     here["PYTHON"] = sys.executable
     here["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{here['PATH']}"
     here.pop("PYTEST_ADDOPTS", None)
-    build = [str(ROOT / f"adapters/ports-{folder}/run"), "build"]
+    build = [str(ROOT / f"adapters/{folder}/run"), "build"]
     built = subprocess.run(build, env=here, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     command, lines = _shown(page)

@@ -5,9 +5,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.netty.util.HashedWheelTimer;
-import io.netty.util.Timeout;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -18,9 +15,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
-/** Answers the driver protocol (wheelproof.driver/1) with Netty's own HashedWheelTimer. */
+/** Answers the driver protocol (wheelproof.driver/1) with the HashedWheelTimer of a project. */
 public final class HashedWheelDriver implements Runnable {
     private static final String SCHEMA = "wheelproof.driver/1";
     private static final ObjectMapper JSON = JsonMapper.builder()
@@ -37,9 +34,15 @@ public final class HashedWheelDriver implements Runnable {
 
     private record Advance(long to_ms) {}
 
-    private HashedWheelTimer timer;
-    private Map<String, Timeout> timeouts = new HashMap<>();
+    private final String project;
+    private Wheel wheel;
+    private Map<String, BooleanSupplier> cancels = new HashMap<>();
     private final List<String> fired = new ArrayList<>();
+
+    /** Drives the wheel of a project, see {@link Wheel#of}. */
+    public HashedWheelDriver(String project) {
+        this.project = project;
+    }
 
     @Override
     public void run() {
@@ -92,8 +95,7 @@ public final class HashedWheelDriver implements Runnable {
             case "add" -> {
                 Add add = JSON.treeToValue(args, Add.class);
                 cancel(add.task);
-                timeouts.put(add.task, timer.newTimeout(
-                        timeout -> fired.add(add.task), add.delay_ms, TimeUnit.MILLISECONDS));
+                cancels.put(add.task, wheel.adding().add(() -> fired.add(add.task), add.delay_ms));
             }
             case "cancel" -> {
                 boolean cancelled = cancel(JSON.treeToValue(args, Cancel.class).task);
@@ -103,7 +105,7 @@ public final class HashedWheelDriver implements Runnable {
                 VirtualClock.advanceTo(nanos(JSON.treeToValue(args, Advance.class).to_ms));
             }
             case "size" -> {
-                return Map.of("size", timer.pendingTimeouts(), "fired", takeFired());
+                return Map.of("size", wheel.pending().getAsLong(), "fired", takeFired());
             }
             default -> throw new UnsupportedOperationException("no operation of this name");
         }
@@ -113,19 +115,17 @@ public final class HashedWheelDriver implements Runnable {
     /** Makes a wheel whose ticks begin at multiples of the tick, wherever its clock starts. */
     private void reset(Config config) throws InterruptedException {
         stop();
-        timeouts = new HashMap<>();
+        cancels = new HashMap<>();
         takeFired();
         VirtualClock.reset(nanos(config.start_ms / config.tick_ms * config.tick_ms));
-        timer = new HashedWheelTimer(
-                new DefaultThreadFactory("wheel", true),
-                config.tick_ms, TimeUnit.MILLISECONDS, config.wheel_size, false);
-        timer.start();
+        wheel = Wheel.of(project).make(config.tick_ms, config.wheel_size);
+        wheel.start().run();
         VirtualClock.advanceTo(nanos(config.start_ms));
     }
 
     private boolean cancel(String task) {
-        Timeout timeout = timeouts.remove(task);
-        return timeout != null && timeout.cancel();
+        BooleanSupplier cancel = cancels.remove(task);
+        return cancel != null && cancel.getAsBoolean();
     }
 
     /** The wheel's worker has come to rest, and has handed over what it did through the clock. */
@@ -136,8 +136,8 @@ public final class HashedWheelDriver implements Runnable {
     }
 
     private void stop() {
-        if (timer != null) {
-            timer.stop();
+        if (wheel != null) {
+            wheel.stop().run();
         }
     }
 
@@ -146,13 +146,13 @@ public final class HashedWheelDriver implements Runnable {
         return Math.addExact(Math.multiplyExact(millis, 1_000_000L), 1L);
     }
 
-    private static Map<String, Object> hello(String schema) throws IOException {
+    private Map<String, Object> hello(String schema) throws IOException {
         if (!SCHEMA.equals(schema)) {
             throw new UnsupportedOperationException("this driver speaks " + SCHEMA);
         }
         return Map.of(
-                "impl", "netty-common",
-                "version", NettyVersion.read(),
+                "impl", Release.nameOf(project),
+                "version", Release.versionOf(project),
                 "components", List.of("timer"),
                 "capabilities", List.of("virtual_time"),
                 "profiles", Map.of("timer", "hashed-wheel"));

@@ -1,31 +1,31 @@
 package wheelproof.netty;
 
-import io.netty.util.HashedWheelTimer;
-import io.netty.util.Timeout;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import wheelproof.recording.Recording;
 import wheelproof.recording.TimerLoad;
 import wheelproof.recording.TimerUnderLoad;
 
-/** Netty's HashedWheelTimer as it is, with its own thread. */
+/** A HashedWheelTimer as it is, with its own thread. */
 final class HashedWheelUnderLoad implements TimerUnderLoad {
     /** A tick twice as long as the lateness: who rounds down is late by more than that. */
     private static final TimerLoad.Settings SETTINGS = new TimerLoad.Settings(500, 16, 250);
 
-    private final HashedWheelTimer timer = new HashedWheelTimer(
-            new DefaultThreadFactory("wheel", true), SETTINGS.tickMs(), TimeUnit.MILLISECONDS,
-            SETTINGS.wheelSize(), false);
+    private final Wheel wheel;
+
+    private HashedWheelUnderLoad(Wheel wheel) {
+        this.wheel = wheel;
+    }
 
     /** Returns a load for such a timer. */
-    static TimerLoad load() {
-        return new TimerLoad(SETTINGS, recorder -> new HashedWheelUnderLoad());
+    static TimerLoad load(Wheel.Maker maker) {
+        return new TimerLoad(SETTINGS, recorder -> new HashedWheelUnderLoad(
+                maker.make(SETTINGS.tickMs(), SETTINGS.wheelSize())));
     }
 
     @Override
     public Task task(long delayMs, Runnable body) {
-        return new NettyTask(delayMs, body);
+        return new WheelTask(delayMs, body);
     }
 
     @Override
@@ -41,39 +41,39 @@ final class HashedWheelUnderLoad implements TimerUnderLoad {
 
     @Override
     public int size() {
-        return Math.toIntExact(timer.pendingTimeouts());
+        return Math.toIntExact(wheel.pending().getAsLong());
     }
 
     /** Stop waits for the wheel's thread. */
     @Override
     public void finish() throws InterruptedException {
         Recording.awaitQuiet(() -> size() == 0);
-        timer.stop();
+        wheel.stop().run();
     }
 
-    private final class NettyTask implements Task {
+    private final class WheelTask implements Task {
         private final long delayMs;
         private final Runnable body;
-        private volatile Timeout timeout;
+        private volatile BooleanSupplier cancel;
 
-        NettyTask(long delayMs, Runnable body) {
+        WheelTask(long delayMs, Runnable body) {
             this.delayMs = delayMs;
             this.body = body;
         }
 
         @Override
         public void add() {
-            timeout = timer.newTimeout(expired -> body.run(), delayMs, TimeUnit.MILLISECONDS);
+            cancel = wheel.adding().add(body, delayMs);
         }
 
         @Override
         public boolean canBeCancelled() {
-            return timeout != null;
+            return cancel != null;
         }
 
         @Override
         public Map<String, ?> cancel() {
-            return Map.of("cancelled", timeout.cancel());
+            return Map.of("cancelled", cancel.getAsBoolean());
         }
     }
 }

@@ -1,7 +1,7 @@
 package wheelproof.netty;
 
 /**
- * The clock that Netty's wheel is put on: nanoseconds that only {@link #advanceTo} moves.
+ * The clock that a wheel is put on: nanoseconds that only {@link #advanceTo} moves.
  *
  * <p>One thread, the wheel's worker, sleeps on it. Whoever moves the time waits until the worker
  * sleeps again towards a time that has not come, so that all it had to do is done.

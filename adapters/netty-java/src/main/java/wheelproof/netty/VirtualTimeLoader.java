@@ -2,6 +2,7 @@ package wheelproof.netty;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.List;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -9,12 +10,16 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Loads Netty's HashedWheelTimer with two calls replaced, System.nanoTime and Thread.sleep; all its
+ * Loads a HashedWheelTimer with two calls replaced, System.nanoTime and Thread.sleep; all its
  * other code is that of the released jar.
  */
 final class VirtualTimeLoader extends ClassLoader {
-    private static final String WHEEL = "io.netty.util.HashedWheelTimer";
-    private static final String DRIVER = "wheelproof.netty.HashedWheelDriver";
+    /** The wheels, and the classes that name one: all are loaded here. */
+    private static final List<String> OWN = List.of(
+            "io.netty.util.HashedWheelTimer",
+            "org.apache.dubbo.common.timer.HashedWheelTimer",
+            "wheelproof.netty.HashedWheelDriver",
+            "wheelproof.netty.Wheel");
     private static final String CLOCK = "wheelproof/netty/VirtualClock";
 
     VirtualTimeLoader(ClassLoader parent) {
@@ -23,7 +28,7 @@ final class VirtualTimeLoader extends ClassLoader {
 
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        boolean own = name.startsWith(WHEEL) || name.startsWith(DRIVER);
+        boolean own = OWN.stream().anyMatch(name::startsWith);
         synchronized (getClassLoadingLock(name)) {
             Class<?> loaded = findLoadedClass(name);
             if (!own || loaded != null) {
