@@ -1,6 +1,7 @@
 package wheelproof.netty;
 
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import wheelproof.recording.Recording;
 import wheelproof.recording.TimerLoad;
@@ -12,6 +13,8 @@ final class HashedWheelUnderLoad implements TimerUnderLoad {
     private static final TimerLoad.Settings SETTINGS = new TimerLoad.Settings(500, 16, 250);
 
     private final Wheel wheel;
+    /** How many tasks neither ran nor were cancelled: not the wheel's own count, which is judged. */
+    private final AtomicLong waiting = new AtomicLong();
 
     private HashedWheelUnderLoad(Wheel wheel) {
         this.wheel = wheel;
@@ -47,7 +50,7 @@ final class HashedWheelUnderLoad implements TimerUnderLoad {
     /** Stop waits for the wheel's thread. */
     @Override
     public void finish() throws InterruptedException {
-        Recording.awaitQuiet(() -> size() == 0);
+        Recording.awaitQuiet(() -> waiting.get() == 0);
         wheel.stop().run();
     }
 
@@ -63,7 +66,13 @@ final class HashedWheelUnderLoad implements TimerUnderLoad {
 
         @Override
         public void add() {
-            cancel = wheel.adding().add(body, delayMs);
+            waiting.incrementAndGet();
+            cancel = wheel.adding().add(
+                    () -> {
+                        body.run();
+                        waiting.decrementAndGet();
+                    },
+                    delayMs);
         }
 
         @Override
@@ -73,7 +82,11 @@ final class HashedWheelUnderLoad implements TimerUnderLoad {
 
         @Override
         public Map<String, ?> cancel() {
-            return Map.of("cancelled", cancel.getAsBoolean());
+            boolean cancelled = cancel.getAsBoolean();
+            if (cancelled) {
+                waiting.decrementAndGet();
+            }
+            return Map.of("cancelled", cancelled);
         }
     }
 }
