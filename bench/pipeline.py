@@ -103,7 +103,7 @@ def one_run(folder: Path, events: int, seed: int, master: str) -> Section:
         job = CheckJob(input=source, output=output, options=CheckOptions())
         figures.timed("pipeline check", lines, lambda: _judged(job))
         peak = worker_peak(spark)
-    counts = _manifest(output).counts
+    counts = load(output).counts
     if (counts.runs, counts.passed) != (1, 1):
         raise SystemExit(f"one good run was not judged so: {counts}")
     figures.goal("peak of memory of a worker, MiB", peak, f"<= {MEMORY_TARGET_MIB}")
@@ -164,7 +164,7 @@ def masters(folder: Path, events: int, seed: int) -> Section:
         ):
             outputs[name] = folder / f"out-{len(outputs)}"
             _program(source, outputs[name], master)
-            batch = _manifest(outputs[name]).batches[0]
+            batch = load(outputs[name]).batches[0]
             figures.took(name, lines, batch.seconds)
     one, two, cluster_of_two = figures.seconds
     target = f">= {SPEED_UP_TARGET}"
@@ -219,15 +219,8 @@ def _judged(job: CheckJob) -> None:
         raise SystemExit(f"not every run passes or fails: {counts}")
 
 
-def _manifest(output: Path) -> Manifest:
-    manifest = load(output)
-    if manifest is None:
-        raise SystemExit(f"{output} has no manifest")
-    return manifest
-
-
 def _rows(output: Path, table: str) -> list[dict[str, object]]:
-    return read_rows(output / _manifest(output).tables[table])
+    return read_rows(output / load(output).tables[table])
 
 
 def _digest(output: Path) -> str:

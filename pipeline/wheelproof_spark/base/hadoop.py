@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from wheelproof_spark.base.listing import FileState, FoundFile
 from wheelproof_spark.base.options import Address
+from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import InputRejectedError
 
 _NS = 1_000_000
@@ -22,12 +23,12 @@ _NS = 1_000_000
 class RemoteFolder:
     """A folder in a Hadoop file system; a failure raises Py4JError with Hadoop's reason.
 
-    `spool` takes the copies of its files.
+    `store` has the folder that takes the copies of a batch's files.
     """
 
-    def __init__(self, spark: SparkSession, address: Address, spool: Path) -> None:
+    def __init__(self, spark: SparkSession, address: Address, store: Store) -> None:
         self._address = address
-        self._spool = spool
+        self._store = store
         # Spark's interface to Hadoop is in Java; PySpark has it, but not in a public class.
         self._java = vars(SparkContext)["_jvm"].org.apache.hadoop.fs
         settings = vars(spark.sparkContext)["_jsc"].hadoopConfiguration()
@@ -44,7 +45,7 @@ class RemoteFolder:
             name = self._name_of(file.getPath().toString())
             state = FileState(size=file.getLen(), mtime_ns=file.getModificationTime() * _NS)
             if not any(part.startswith((".", "_")) for part in name.split("/")):
-                found.append(FoundFile(name=name, path=self._spool / name, state=state))
+                found.append(FoundFile(name=name, path=Path(name), state=state))
         return sorted(found, key=lambda file: file.name)
 
     def bring(self, file: FoundFile) -> FoundFile | None:
@@ -52,10 +53,12 @@ class RemoteFolder:
         there = self._java.Path(self._root, self._java.Path(None, None, file.name))
         if not self._files.exists(there):
             return None
-        file.path.parent.mkdir(parents=True, exist_ok=True)
-        here = self._java.Path("file", None, str(file.path.absolute()))
+        path = self._store.spool / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        here = self._java.Path("file", None, str(path.absolute()))
         self._files.copyToLocalFile(False, there, here, True)
-        return replace(file, state=replace(file.state, size=file.path.stat().st_size))
+        state = replace(file.state, size=path.stat().st_size)
+        return replace(file, path=path, state=state)
 
     def _name_of(self, address: str) -> str:
         """Return the name, relative to the folder, of the file with this address."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from wheelproof_spec.base.arguments import bounded
 
 LOCAL = "local[*]"
-KEPT = ("output/manifest.json",)
+KEPT = ("output/plan",)
 """The files that a report must not overwrite, in the form of `carries`."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")

@@ -18,24 +18,24 @@ from typing import NamedTuple, cast
 from pyspark.sql import SparkSession
 
 from wheelproof_spark.base.errors import PipelineError
-from wheelproof_spark.base.lock import locked
 from wheelproof_spark.base.options import Say, Workers
 from wheelproof_spark.base.session import failing_as, session_for
 from wheelproof_spark.campaign.ledger import (
+    ROWS,
     CampaignManifest,
     Failure,
     TargetEntry,
     Wave,
     load,
-    save,
-    sweep,
-    wave_folder,
+    text_of,
 )
 from wheelproof_spark.campaign.seed import seed_runner
 from wheelproof_spark.campaign.seed_ranges import Range, missing, size
 from wheelproof_spark.campaign.targets import SCHEDULES_OF_A_SEED, Target, find_target
+from wheelproof_spark.tables.plan import Move
 from wheelproof_spark.tables.rows import read_rows, whole_number
 from wheelproof_spark.tables.schemas import LEDGER, SEEDS
+from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.results.verdicts import Verdict
 
 _FIRST_WAVE_A_CORE = 50
@@ -86,17 +86,17 @@ def campaign(job: CampaignJob, say: Say) -> CampaignManifest:
     Committed waves stay, however the campaign ends. Raises UsageError, InputRejectedError,
     MissingToolError, and PipelineError if the job fails.
     """
-    with locked(job.output):
+    with Store(job.output) as store:
         meaning = meaning_of_seeds()
-        manifest = load(job.output) or CampaignManifest(meaning=meaning)
+        manifest = load(store.plan) or CampaignManifest(meaning=meaning)
         manifest.require_meaning(meaning)
-        sweep(job.output, manifest)
+        store.recover()
         left = sum(size(_left(manifest, target, job.seeds)) for target in job.targets)
         if left:
             session = session_for(job.workers)
             with failing_as("the campaign"), session as spark:
-                _Campaign(spark, job, manifest, left, say).run()
-        _explain(job, manifest, say)
+                _Campaign(spark, job, store, manifest, left, say).run()
+        _explain(job, store, manifest, say)
         return manifest
 
 
@@ -105,7 +105,7 @@ def _left(manifest: CampaignManifest, target: Target, seeds: Range) -> list[Rang
     return list(missing(seeds, done))
 
 
-def _explain(job: CampaignJob, manifest: CampaignManifest, say: Say) -> None:
+def _explain(job: CampaignJob, store: Store, manifest: CampaignManifest, say: Say) -> None:
     """Shrink one failing seed for each rule that a target breaks, and commit each result."""
     names = {target.name for target in job.targets}
     left = [
@@ -122,7 +122,7 @@ def _explain(job: CampaignJob, manifest: CampaignManifest, say: Say) -> None:
             for failure, result in zip(left, results, strict=True):
                 failure.summary, details = result.result()
                 failure.details = details or "it did not fail again when it was run alone"
-                save(job.output, manifest)
+                store.save(text_of(manifest))
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -142,6 +142,7 @@ class _Campaign:
 
     _spark: SparkSession
     _job: CampaignJob
+    _store: Store
     _manifest: CampaignManifest
     _left: int
     _say: Say
@@ -173,7 +174,8 @@ class _Campaign:
     def _run_wave(self, rows: Sequence[_Seed], started: float) -> None:
         manifest = self._manifest
         number = max((wave.number for wave in manifest.waves), default=0) + 1
-        folder = wave_folder(self._job.output, number)
+        attempt = self._store.attempt()
+        folder = attempt.of(ROWS)
         parts = min(self._job.workers.partitions or self._cores * _PARTITIONS_A_CORE, len(rows))
         slices = self._spark.sparkContext.parallelize(rows, parts)
         given = self._spark.createDataFrame(slices, SEEDS)
@@ -188,7 +190,9 @@ class _Campaign:
                 master=self._spark.sparkContext.master or "",
             )
         )
-        save(self._job.output, manifest)
+        there = f"{ROWS}/{number:06}"
+        move = Move(here=ROWS, there=there, table=ROWS, replaces=False)
+        self._store.commit(text_of(manifest), number, attempt, [move])
         self._left -= len(rows)
         self._say(
             f"wave {number}: {len(rows):,} seeds, {failed:,} fail, {seconds:.1f} s, "

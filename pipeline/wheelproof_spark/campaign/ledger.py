@@ -1,19 +1,17 @@
 """The manifest of a campaign: the seeds that are done, the failures, and counts that add up."""
 
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
 from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.campaign.seed_ranges import Range, joined, size
-from wheelproof_spark.tables.documents import load_document
+from wheelproof_spark.tables.documents import document_of, parsed_document
+from wheelproof_spark.tables.plan import Plan
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.results.reports import write_json
 
-SCHEMA = "wheelproof.campaign/1"
-NAME = "manifest.json"
-_LEDGER = "ledger"
+SCHEMA = "wheelproof.campaign/2"
+ROWS = "ledger"
+"""The table of all rows."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -127,31 +125,18 @@ class CampaignManifest:
         return True
 
 
-def wave_folder(output: Path, number: int) -> Path:
-    """Return the folder of a wave's rows."""
-    return output / _LEDGER / f"{number:06}"
-
-
-def sweep(output: Path, manifest: CampaignManifest) -> None:
-    """Remove the rows that were never committed."""
-    committed = {wave_folder(output, wave.number) for wave in manifest.waves}
-    for folder in (output / _LEDGER).glob("*"):
-        if folder not in committed:
-            shutil.rmtree(folder)
-
-
-def load(output: Path) -> CampaignManifest | None:
-    """Return the manifest of an output; None if there is none yet.
+def load(plan: Plan) -> CampaignManifest | None:
+    """Return the manifest in a plan; None if there is none yet.
 
     Raises InputRejectedError if it cannot be read, UsageError if it is not a campaign's.
     """
-    # The counts are derived: they are written for readers of the file.
-    remedy = "name another output"
-    return load_document(output / NAME, CampaignManifest, SCHEMA, remedy, derived=("counts",))
+    if plan.document is None:
+        return None
+    where, remedy = str(plan.output), "name another output"
+    return parsed_document(plan.document, where, CampaignManifest, SCHEMA, remedy)
 
 
-def save(output: Path, manifest: CampaignManifest) -> None:
-    """Write the manifest; this commits the seeds that it names."""
-    counts = manifest.counts()
-    document = {"schema": SCHEMA, "counts": asdict(counts), **asdict(manifest)}
-    write_json(output / NAME, document)
+def text_of(manifest: CampaignManifest) -> str:
+    """Return the manifest as the document of a plan; raises PipelineError if it does not add up."""
+    manifest.counts()
+    return document_of(asdict(manifest), SCHEMA)

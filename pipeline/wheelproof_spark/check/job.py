@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import pyarrow.dataset as dataset
@@ -21,10 +21,8 @@ from pyspark.sql.functions import (
 )
 from pyspark.sql.functions import sum as total
 
-from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.base.hadoop import RemoteFolder
 from wheelproof_spark.base.listing import FORMATS, Input, LocalFolder, outside
-from wheelproof_spark.base.lock import locked
 from wheelproof_spark.base.options import Address, Workers
 from wheelproof_spark.base.session import failing_as, parts_for, session_for, shuffle_in
 from wheelproof_spark.check import bronze, silver
@@ -32,7 +30,9 @@ from wheelproof_spark.check.gold import SUMMED, TABLES, NewRuns
 from wheelproof_spark.check.inputs import Plan, plan
 from wheelproof_spark.check.judging.columns import JUDGE
 from wheelproof_spark.check.judging.run import FirstLines
-from wheelproof_spark.tables.manifest import Counts, FileEntry, Manifest, Move, load
+from wheelproof_spark.tables.documents import document_of
+from wheelproof_spark.tables.manifest import SCHEMA, Counts, FileEntry, Manifest, parsed
+from wheelproof_spark.tables.plan import Move
 from wheelproof_spark.tables.provenance import batch_record
 from wheelproof_spark.tables.rows import collected, read_from, rows_where, union, written
 from wheelproof_spark.tables.schemas import PIECES, RESULTS
@@ -63,8 +63,8 @@ def check(job: CheckJob) -> Manifest:
     """
     output = job.output.resolve()
     source = job.input if isinstance(job.input, Address) else outside(output, job.input)
-    with locked(output):
-        manifest = load(output) or Manifest(
+    with Store(output) as store:
+        manifest = parsed(store.plan) or Manifest(
             profile=job.options.profile,
             max_states=job.options.max_states,
             judge=JUDGE,
@@ -75,35 +75,28 @@ def check(job: CheckJob) -> Manifest:
                 f"{job.output} was made by `wheelproof pipeline stream`; name another output"
             )
         manifest.require_options(job.options.profile, job.options.max_states)
-        store = Store(output)
-        store.recover(manifest)
         batch = manifest.batches[-1].number + 1 if manifest.batches else 1
         if manifest.judge != JUDGE:
             # Another version may read and judge the same lines in another way: all is read anew.
             manifest = replace(manifest, judge=JUDGE, files=[], tables={})
-        try:
-            with failing_as("the job"), ExitStack() as stack:
-                found: Input
-                if isinstance(source, Address):
-                    # Only Spark can read Hadoop's file systems: it starts to find the new files.
-                    spark = stack.enter_context(session_for(job.workers))
-                    found = RemoteFolder(spark, source, store.spool)
-                else:
-                    found = LocalFolder(source, output)
-                work = plan(found, manifest, batch, job.split_bytes)
-                if not work.files:
-                    remedy = f"put {FORMATS} there"
-                    raise InputRejectedError(manifest.input, None, "has no file", remedy)
-                if not work.empty:
-                    spark = stack.enter_context(session_for(job.workers))
-                    attempt = store.attempt()
-                    moves = _Run(spark, job, store, attempt, manifest, batch).do(work)
-                    store.commit(manifest, batch, attempt, moves)
-        except BaseException:
-            # If that fails too, the next run does it.
-            with suppress(OSError, PipelineError):
-                store.recover(load(output) or manifest)
-            raise
+        with failing_as("the job"), ExitStack() as stack:
+            store.recover()
+            found: Input
+            if isinstance(source, Address):
+                # Only Spark can read Hadoop's file systems: it starts to find the new files.
+                spark = stack.enter_context(session_for(job.workers))
+                found = RemoteFolder(spark, source, store)
+            else:
+                found = LocalFolder(source, output)
+            work = plan(found, manifest, batch, job.split_bytes)
+            if not work.files:
+                remedy = f"put {FORMATS} there"
+                raise InputRejectedError(manifest.input, None, "has no file", remedy)
+            if not work.empty:
+                spark = stack.enter_context(session_for(job.workers))
+                attempt = store.attempt()
+                moves = _Run(spark, job, store, attempt, manifest, batch).do(work)
+                store.commit(document_of(asdict(manifest), SCHEMA), batch, attempt, moves)
         return manifest
 
 

@@ -19,7 +19,9 @@ from wheelproof_spark.check.inputs import LARGEST_SPLIT, Plan, plan
 from wheelproof_spark.stream import state
 from wheelproof_spark.stream.progress import query_of
 from wheelproof_spark.stream.state import Patience
-from wheelproof_spark.tables.manifest import Manifest, Move
+from wheelproof_spark.tables.documents import document_of
+from wheelproof_spark.tables.manifest import SCHEMA, Manifest
+from wheelproof_spark.tables.plan import Move
 from wheelproof_spark.tables.provenance import batch_record
 from wheelproof_spark.tables.rows import collected, read_from, union, write_rows, written
 from wheelproof_spark.tables.schemas import FILES, OPEN, PART, PARTS, RESULTS
@@ -113,7 +115,8 @@ class StreamBatch:
             started=started,
         )
         self._manifest.batches = [*self._manifest.batches, record][-MOST_BATCHES:]
-        self._store.commit(self._manifest, self._number, self._attempt, self._moves)
+        document = document_of(asdict(self._manifest), SCHEMA)
+        self._store.commit(document, self._number, self._attempt, self._moves)
         return self._manifest
 
     def _read(self, work: Plan) -> DataFrame:

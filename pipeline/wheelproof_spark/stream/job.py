@@ -1,14 +1,13 @@
 """The verb `pipeline stream`: files that are moved into a folder are judged as they arrive."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from wheelproof_spark.base.hadoop import RemoteFolder
 from wheelproof_spark.base.listing import FoundFile, Input, LocalFolder, outside
-from wheelproof_spark.base.lock import locked
 from wheelproof_spark.base.options import Address, Topic, Workers
 from wheelproof_spark.base.session import failing_as, session_for
 from wheelproof_spark.stream.batch import Judging, StreamBatch
@@ -16,7 +15,8 @@ from wheelproof_spark.stream.folder import Pace, follow_folder
 from wheelproof_spark.stream.progress import CHECKPOINT, known_files, opened, query_of
 from wheelproof_spark.stream.stop import Stop
 from wheelproof_spark.stream.topic import follow_topic
-from wheelproof_spark.tables.manifest import Manifest, save
+from wheelproof_spark.tables.documents import document_of
+from wheelproof_spark.tables.manifest import SCHEMA, Manifest
 from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import UsageError
 
@@ -44,8 +44,7 @@ def stream(job: StreamJob, after_batch: Callable[[Manifest], None], stop: Stop) 
     """
     output = job.output.resolve()
     source = outside(output, job.input) if isinstance(job.input, Path) else job.input
-    with locked(output):
-        store = Store(output)
+    with Store(output) as store:
         options = job.judging.options
         manifest = opened(store, str(source), options.profile, options.max_states)
         # An error is reported in one sentence, without Spark's log.
@@ -87,7 +86,7 @@ class _Batches:
             query = query_of(self._store.output)
             passed_over = replace(self.manifest.stream, last=number, query=query)
             self.manifest = replace(self.manifest, stream=passed_over)
-            save(self._store.output, self.manifest)
+            self._store.save(document_of(asdict(self.manifest), SCHEMA))
 
     def take_files(self, files: Sequence[FoundFile]) -> None:
         """Do a batch of new files."""
@@ -120,7 +119,7 @@ def _follow(
         return
     found: Input
     if isinstance(source, Address):
-        found = RemoteFolder(spark, source, store.spool)
+        found = RemoteFolder(spark, source, store)
     else:
         found = LocalFolder(source, store.output)
     known, cancel = known_files(store, batches.manifest), spark.sparkContext.cancelAllJobs

@@ -1,11 +1,14 @@
 """The progress of a stream: the manifest that it goes on from, and the checkpoint of a topic."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
 from wheelproof_spark.check.judging.columns import JUDGE
-from wheelproof_spark.tables.manifest import Manifest, StreamProgress, load, save
+from wheelproof_spark.tables.documents import document_of
+from wheelproof_spark.tables.manifest import SCHEMA as MANIFEST
+from wheelproof_spark.tables.manifest import Manifest, StreamProgress, parsed
 from wheelproof_spark.tables.rows import read_rows, whole_number
 from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import UsageError
@@ -20,13 +23,13 @@ def opened(store: Store, source: str, profile: str | None, max_states: int) -> M
 
     Raises UsageError if it is not the output of such a stream, InputRejectedError if it is damaged.
     """
-    manifest, output = load(store.output), store.output
+    manifest, output = parsed(store.plan), store.output
     if manifest is None:
         if (output / CHECKPOINT).exists():
-            raise UsageError(f"{output} has a checkpoint, but no manifest.json; {_ANEW}")
+            raise UsageError(f"{output} has a checkpoint, but no tables; {_ANEW}")
         manifest = Manifest(profile=profile, max_states=max_states, judge=JUDGE, input=source)
         manifest.stream = StreamProgress(schema=SCHEMA)
-        save(output, manifest)
+        store.save(document_of(asdict(manifest), MANIFEST))
         return manifest
     if manifest.stream is None:
         raise UsageError(f"{output} was made by `wheelproof pipeline check`; {_ANEW}")
@@ -46,7 +49,7 @@ def opened(store: Store, source: str, profile: str | None, max_states: int) -> M
             f"{output} belongs to a stream of {manifest.input}; name that input, or another output"
         )
     _require_checkpoint(output, manifest.stream)
-    store.recover(manifest)
+    store.recover()
     return manifest
 
 

@@ -37,7 +37,7 @@ def follow_topic(
     Raises the errors of `take`, StreamingQueryException, and KeyboardInterrupt if a stop at once
     is requested.
     """
-    sink = _Sink(topic, store.spool, take)
+    sink = _Sink(topic, store, take)
     writer = _rows(spark, topic, pace.files).writeStream.foreachBatch(sink.take)
     writer = writer.option("checkpointLocation", str(store.output / CHECKPOINT))
     if pace.seconds is None:
@@ -64,10 +64,10 @@ def follow_topic(
 class _Sink:
     """The receiver of Spark's batches, which come in another thread."""
 
-    def __init__(self, topic: Topic, spool: Path, take: TakeBatch) -> None:
+    def __init__(self, topic: Topic, store: Store, take: TakeBatch) -> None:
         self.error: Exception | None = None
         self._topic = topic
-        self._spool = spool
+        self._store = store
         self._take = take
         self._busy = threading.Lock()
 
@@ -75,7 +75,8 @@ class _Sink:
         """Take the records of a batch."""
         with self._busy:
             try:
-                self._take(number, _files(self._topic, batch, self._spool / f"{number:06}", number))
+                spool = self._store.spool / f"{number:06}"
+                self._take(number, _files(self._topic, batch, spool, number))
             except Exception as error:
                 self.error = error
                 raise

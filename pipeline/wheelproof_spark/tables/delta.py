@@ -6,14 +6,15 @@ the application, so that one that is repeated changes nothing.
 
 import json
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError
+from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, CommitProperties, Transaction
 
 from wheelproof_spark.base.errors import PipelineError, first_line
@@ -28,12 +29,13 @@ _SETTINGS = {
 
 
 def require_path(output: Path) -> None:
-    """Raise UsageError if no table can be in this folder: deltalake takes its path for a URL."""
-    for bad in "%\\":
-        if bad in str(output):
-            raise UsageError(
-                f"{output} has a {bad} in its path, and tables cannot; name another output"
-            )
+    """Raise UsageError if no table can be in this folder: deltalake decodes its path as a URL."""
+    path = str(output)
+    if "\\" in path or unquote(path) != path:
+        raise UsageError(
+            f"{output} has a backslash or an escape like %20 in its path, and tables cannot; name "
+            "another output"
+        )
 
 
 def is_table(folder: Path) -> bool:
@@ -43,8 +45,55 @@ def is_table(folder: Path) -> bool:
 
 def files_in(folder: Path) -> list[Path]:
     """Return the files of the newest version of a table, those of early batches first."""
-    with _failing(folder):
-        return [folder / path for path in sorted(_paths(_opened(folder)))]
+    return newest(folder)[1]
+
+
+def newest(folder: Path) -> tuple[int, list[Path]]:
+    """Return the newest version of a table, and its files."""
+    with failing(folder):
+        table = _opened(folder)
+        return table.version(), [folder / path for path in sorted(_paths(table))]
+
+
+def create(folder: Path, schema: pa.Schema, partitions: Sequence[str] = ()) -> None:
+    """Make an empty table, unless there is one."""
+    with failing(folder):
+        if is_table(folder):
+            return
+        try:
+            DeltaTable.create(
+                str(folder),
+                schema=schema,
+                partition_by=list(partitions),
+                configuration=_SETTINGS,
+            )
+        except DeltaError:
+            # Another pipeline may have made it in this moment.
+            if not is_table(folder):
+                raise
+
+
+def add(
+    folder: Path,
+    place: Path,
+    files: Iterable[Path],
+    number: int,
+    *,
+    replaces: bool,
+    at: int | None = None,
+) -> None:
+    """Add the files in `place` to a table, in the transaction `number` of the application.
+
+    Raises CommitFailedError if another one was faster, since version `at` or since this moment.
+    """
+    table = DeltaTable(str(folder), version=at)
+    table.create_write_transaction(
+        [_added(folder, place, file) for file in files],
+        "overwrite" if replaces else "append",
+        table.schema(),
+        partition_by=table.metadata().partition_columns,
+        commit_properties=CommitProperties(app_transactions=[Transaction(_APPLICATION, number)]),
+    )
 
 
 def commit(table: Path, place: Path, number: int, *, replaces: bool) -> None:
@@ -52,41 +101,39 @@ def commit(table: Path, place: Path, number: int, *, replaces: bool) -> None:
 
     `number` is that of the batch: a table that has it stays as it is.
     """
-    with _failing(table):
+    with failing(table):
         found = sorted(place.rglob("*.parquet"))
         if not found and not (replaces and is_table(table)):
             return
         if not is_table(table):
-            _create(table, place, found[0])
-        there = _opened(table)
-        if (there.transaction_version(_APPLICATION) or 0) >= number:
+            _create_for(table, place, found[0])
+        if _has(table, number):
             return
-        there.create_write_transaction(
-            [_added(table, place, file) for file in found],
-            "overwrite" if replaces else "append",
-            there.schema(),
-            partition_by=there.metadata().partition_columns,
-            commit_properties=CommitProperties(
-                app_transactions=[Transaction(_APPLICATION, number)]
-            ),
-        )
+        before = _paths(_opened(table))
+        try:
+            add(table, place, found, number, replaces=replaces)
+        except CommitFailedError:
+            # Another pipeline that starts finishes the same batch.
+            if not _has(table, number):
+                raise
         if replaces:
             # Whoever reads the last version can finish.
-            now = _opened(table)
-            _vacuum(table, now, [there.version(), now.version()])
+            _sweep(table, number, {*before, *_paths(_opened(table))})
 
 
 def join(table: Path) -> tuple[int, int]:
-    """Join the small files of a table, and remove all files that its newest version has not.
+    """Join the small files of a table, and remove the files that its newest version has not.
 
     Returns how many files the table had before, and has now.
     """
-    with _failing(table):
+    with failing(table):
         before = len(_paths(_opened(table)))
         if before > 1:
             _opened(table).optimize.compact()
         now = _opened(table)
-        _vacuum(table, now, None)
+        # These are in no numbered folder: earlier compactions made them.
+        now.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+        _sweep(table, now.transaction_version(_APPLICATION) or 0, _paths(now))
         return before, len(_paths(now))
 
 
@@ -99,34 +146,28 @@ def _paths(table: DeltaTable) -> list[str]:
     return [str(path) for path in pa.table(table.get_add_actions()).column("path").to_pylist()]
 
 
-def _vacuum(folder: Path, table: DeltaTable, versions: list[int] | None) -> None:
-    """Remove the files that neither the newest version nor one of these has."""
-    table.vacuum(
-        retention_hours=0,
-        enforce_retention_duration=False,
-        dry_run=False,
-        keep_versions=versions,
-        # A checkpoint forgets which files it has replaced.
-        full=True,
-    )
+def _has(folder: Path, number: int) -> bool:
+    return (_opened(folder).transaction_version(_APPLICATION) or 0) >= number
+
+
+def _sweep(folder: Path, number: int, kept: Iterable[str]) -> None:
+    """Remove the folders of batches up to `number` that have none of the files that are kept.
+
+    What came later may not be committed yet: another pipeline has moved it here.
+    """
+    used = {path.partition("/")[0] for path in kept}
     for batch in folder.glob("[0-9]*"):
-        # What Spark writes beside its files belongs to no version.
-        if next(batch.rglob("*.parquet"), None) is None:
-            shutil.rmtree(batch)
+        if batch.is_dir() and batch.name not in used and int(batch.name) <= number:
+            shutil.rmtree(batch, ignore_errors=True)
 
 
-def _create(table: Path, place: Path, file: Path) -> None:
+def _create_for(table: Path, place: Path, file: Path) -> None:
     with file.open("rb") as stream:
         schema = parquet.read_schema(stream)
     columns = list(_partition(place, file))
     for column in columns:
         schema = schema.append(pa.field(column, pa.string()))
-    DeltaTable.create(
-        str(table),
-        schema=schema,
-        partition_by=columns,
-        configuration=_SETTINGS,
-    )
+    create(table, schema, columns)
 
 
 def _added(table: Path, place: Path, file: Path) -> AddAction:
@@ -148,7 +189,7 @@ def _partition(place: Path, file: Path) -> dict[str, str | None]:
 
 
 @contextmanager
-def _failing(folder: Path) -> Generator[None]:
+def failing(folder: Path) -> Generator[None]:
     """Turn errors of the format into a PipelineError, in one sentence."""
     try:
         yield

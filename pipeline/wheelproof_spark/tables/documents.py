@@ -1,9 +1,8 @@
-"""Dataclasses as JSON files, and back: a field of another type is an error."""
+"""Dataclasses as the documents of plans, and back: a field of another type is an error."""
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from types import NoneType
 from typing import TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -13,29 +12,29 @@ _T = TypeVar("_T")
 _PLAIN = (bool, int, str)
 
 
-def load_document(
-    path: Path, kind: type[_T], schema: str, remedy: str, derived: Collection[str] = ()
-) -> _T | None:
-    """Return the instance of the dataclass `kind` in a file; None if there is no such file.
+def parsed_document(text: str, where: str, kind: type[_T], schema: str, remedy: str) -> _T:
+    """Return the instance of the dataclass `kind` that a document has; `where` it is, for errors.
 
-    `derived` fields are written for readers of the file, and ignored here. Raises
-    InputRejectedError if the file cannot be read, UsageError if it has another schema.
+    Raises InputRejectedError if the document cannot be read, UsageError if it has another schema.
     """
     try:
-        document: object = json.loads(path.read_text(encoding="utf-8"))
+        document: object = json.loads(text)
         if not isinstance(document, dict):
             raise TypeError("it is no object")
         found = cast("dict[str, object]", document)
         if found.get("schema") != schema:
             raise UsageError(
-                f"{path} has the schema {found.get('schema')!r}, not {schema!r}; {remedy}"
+                f"{where} has the schema {found.get('schema')!r}, not {schema!r}; {remedy}"
             )
-        left_out = {"schema", *derived}
-        return record_of(kind, {key: found[key] for key in found if key not in left_out})
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError) as error:
-        raise InputRejectedError(str(path), None, f"cannot be read ({error})", remedy) from error
+        return record_of(kind, {key: found[key] for key in found if key != "schema"})
+    except (ValueError, TypeError) as error:
+        problem = f"has a plan that cannot be read ({error})"
+        raise InputRejectedError(where, None, problem, remedy) from error
+
+
+def document_of(values: Mapping[str, object], schema: str) -> str:
+    """Return the document of the `dataclasses.asdict` of an instance, with its schema."""
+    return json.dumps({"schema": schema, **values})
 
 
 def record_of(kind: type[_T], value: object) -> _T:

@@ -1,19 +1,18 @@
-"""The file manifest.json: the files that were read, the whole tables, and counts that add up."""
+"""The document of a plan: the files that were read, the tables, and counts that add up."""
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.base.listing import FileState
-from wheelproof_spark.tables.documents import load_document
-from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.results.reports import write_json
+from wheelproof_spark.tables.documents import parsed_document
+from wheelproof_spark.tables.plan import Plan
+from wheelproof_spec.base.errors import InputRejectedError, UsageError
 from wheelproof_spec.base.results.verdicts import Verdict
 
-SCHEMA = "wheelproof.pipeline/3"
-NAME = "manifest.json"
+SCHEMA = "wheelproof.pipeline/4"
 _REMEDY = "name another output, and judge the input anew"
 
 
@@ -152,26 +151,11 @@ class StreamProgress:
     judged_lines: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
-    """A folder that a batch wrote, `here`, and where it belongs, `there`.
-
-    Its files are added to the `table`, and with `replaces` take the place of all others there;
-    None: they belong to no table.
-    """
-
-    here: str
-    there: str
-    table: str | None
-    replaces: bool
-
-
 @dataclass(slots=True, kw_only=True)
 class Manifest:
     """All committed data. A table that the manifest does not name does not exist.
 
-    `judge` is the version of wheelproof that made all verdicts. `moves` are the moves of the last
-    batch, `moved`, repeated if the process ended before them.
+    `judge` is the version of wheelproof that made all verdicts.
     """
 
     profile: str | None
@@ -183,8 +167,6 @@ class Manifest:
     batches: list[Batch] = field(default_factory=list[Batch])
     counts: Counts = field(default_factory=Counts)
     tables: dict[str, str] = field(default_factory=dict[str, str])
-    moved: int = 0
-    moves: list[Move] = field(default_factory=list[Move])
     stream: StreamProgress | None = None
 
     def require_options(self, profile: str | None, max_states: int) -> None:
@@ -200,14 +182,23 @@ class Manifest:
         return {file.path: file for file in self.files}
 
 
-def load(output: Path) -> Manifest | None:
-    """Return the manifest of an output; None if there is none yet.
+def parsed(plan: Plan) -> Manifest | None:
+    """Return the manifest in a plan; None if there is none yet.
 
     Raises InputRejectedError if it cannot be read, UsageError if another version wrote it.
     """
-    return load_document(output / NAME, Manifest, SCHEMA, _REMEDY)
+    if plan.document is None:
+        return None
+    return parsed_document(plan.document, str(plan.output), Manifest, SCHEMA, _REMEDY)
 
 
-def save(output: Path, manifest: Manifest) -> None:
-    """Write the manifest; this commits the tables that it names."""
-    write_json(output / NAME, {"schema": SCHEMA, **asdict(manifest)})
+def load(output: Path) -> Manifest:
+    """Return what is committed in an output, to read its tables.
+
+    Raises InputRejectedError if there are no tables, and as `parsed` does.
+    """
+    manifest = parsed(Plan(output))
+    if manifest is None or not manifest.tables:
+        remedy = "run `wheelproof pipeline check` first"
+        raise InputRejectedError(str(output), None, "has no tables", remedy)
+    return manifest

@@ -8,14 +8,14 @@ from typing import Any, cast
 import pytest
 
 from wheelproof_spark.campaign.ledger import (
-    NAME,
     CampaignManifest,
     Failure,
     TargetEntry,
     Wave,
     load,
-    save,
+    text_of,
 )
+from wheelproof_spark.tables.plan import Plan
 from wheelproof_spec.base.errors import InputRejectedError
 
 _TARGET = "fuzz/timer/none"
@@ -31,8 +31,8 @@ def _manifest() -> CampaignManifest:
 
 
 def test_a_ledger_is_read_as_it_was_written(tmp_path: Path) -> None:
-    save(tmp_path, _manifest())
-    assert load(tmp_path) == _manifest()
+    Plan(tmp_path).commit(1, (), text_of(_manifest()))
+    assert load(Plan(tmp_path)) == _manifest()
 
 
 def _drop(name: str) -> Callable[[dict[str, Any]], object]:
@@ -49,10 +49,8 @@ def _widen(document: dict[str, Any]) -> None:
 def test_a_damaged_ledger_is_refused(
     damage: Callable[[dict[str, Any]], object], tmp_path: Path
 ) -> None:
-    save(tmp_path, _manifest())
-    path = tmp_path / NAME
-    document = cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
+    document = cast("dict[str, Any]", json.loads(text_of(_manifest())))
     damage(document)
-    path.write_text(json.dumps(document), encoding="utf-8")
+    Plan(tmp_path).commit(1, (), json.dumps(document))
     with pytest.raises(InputRejectedError, match="cannot be read"):
-        load(tmp_path)
+        load(Plan(tmp_path))

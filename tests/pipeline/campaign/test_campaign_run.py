@@ -8,15 +8,17 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow.parquet as parquet
 import pytest
 from pyspark.sql import SparkSession
 
 from wheelproof_spark.base.options import Workers
 from wheelproof_spark.campaign.job import CampaignJob
 from wheelproof_spark.campaign.job import campaign as run_campaign
-from wheelproof_spark.campaign.ledger import CampaignManifest, load, wave_folder
+from wheelproof_spark.campaign.ledger import ROWS, CampaignManifest, load, text_of
 from wheelproof_spark.campaign.targets import selected_targets
+from wheelproof_spark.tables.plan import Plan
+from wheelproof_spark.tables.rows import read_rows
+from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.verdicts import ExitCode
 
@@ -39,12 +41,7 @@ def _job(output: Path, *, last: int = _LAST_SEED, partitions: int = 3) -> Campai
 
 
 def _rows(output: Path) -> list[str]:
-    manifest = load(output)
-    assert manifest is not None
-    rows: list[dict[str, object]] = []
-    for wave in manifest.waves:
-        rows += parquet.read_table(str(wave_folder(output, wave.number))).to_pylist()
-    return sorted(json.dumps(row, default=str) for row in rows)
+    return sorted(json.dumps(row, default=str) for row in read_rows(output / ROWS))
 
 
 def _failures(manifest: CampaignManifest) -> set[tuple[str, str, int, int]]:
@@ -62,7 +59,7 @@ def output(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def _manifest(output: Path) -> CampaignManifest:
-    manifest = load(output)
+    manifest = load(Plan(output))
     assert manifest is not None
     return manifest
 
@@ -89,10 +86,10 @@ def test_a_failing_seed_fails_alone_and_is_small(output: Path) -> None:
 
 def test_a_second_run_does_what_is_new(output: Path, tmp_path: Path) -> None:
     said: list[str] = []
-    before = (output / "manifest.json").read_bytes()
+    before = Plan(output).version
     run_campaign(_job(output), said.append)
     assert not said
-    assert (output / "manifest.json").read_bytes() == before
+    assert Plan(output).version == before
     grown = tmp_path / "out"
     run_campaign(replace(_job(grown, last=9, partitions=1), wave=7), said.append)
     run_campaign(_job(grown, partitions=5), said.append)
@@ -101,9 +98,10 @@ def test_a_second_run_does_what_is_new(output: Path, tmp_path: Path) -> None:
 
 
 def test_another_meaning_of_the_seeds_is_refused(output: Path, tmp_path: Path) -> None:
-    document = json.loads((output / "manifest.json").read_text(encoding="utf-8"))
-    document["meaning"]["hypothesis"] = "1.0"
-    (tmp_path / "manifest.json").write_text(json.dumps(document), encoding="utf-8")
+    manifest = _manifest(output)
+    other = replace(manifest, meaning={**manifest.meaning, "hypothesis": "1.0"})
+    with Store(tmp_path) as store:
+        store.save(text_of(other))
     with pytest.raises(UsageError, match=r"made with hypothesis 1\.0"):
         run_campaign(_job(tmp_path), lambda _: None)
 
@@ -142,11 +140,9 @@ def test_a_killed_campaign_loses_nothing_and_does_nothing_twice(
         os.killpg(process.pid, signal.SIGKILL)
     committed = _manifest(tmp_path).waves
     assert len(committed) >= 2
-    half_written = wave_folder(tmp_path, 9)
-    half_written.mkdir()
     resumed = run_campaign(_job(tmp_path), lambda _: None)
     assert resumed.waves[: len(committed)] == committed
-    assert not half_written.exists()
+    assert list((tmp_path / ".work").iterdir()) == []
     assert _rows(tmp_path) == _rows(output)
     assert _failures(resumed) == _failures(_manifest(output))
 

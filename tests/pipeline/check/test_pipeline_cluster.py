@@ -17,6 +17,7 @@ from wheelproof_spark.base.standalone import Cluster, standalone_cluster
 from wheelproof_spark.campaign.job import CampaignJob, campaign
 from wheelproof_spark.campaign.ledger import load
 from wheelproof_spark.campaign.targets import selected_targets
+from wheelproof_spark.tables.plan import Plan
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 pytestmark = pytest.mark.long
@@ -111,7 +112,7 @@ def test_a_campaign_on_the_cluster_survives_kill_9_of_an_executor(
         assert any(line.startswith("wave 2:") for line in process.stdout)
         process.stdout.read()
     assert process.returncode == ExitCode.FAIL
-    found = load(tmp_path / "cluster")
+    found = load(Plan(tmp_path / "cluster"))
     job = CampaignJob(
         targets=selected_targets(targets, []), seeds=(0, 9), output=tmp_path / "local"
     )

@@ -36,7 +36,6 @@ def test_five_commands_lead_to_charts(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     manifest = load(tmp_path / "judged")
-    assert manifest is not None
     assert manifest.counts.passed == manifest.counts.runs > 0
     last = done.stdout.splitlines()[-1].split()
     assert last[1:] == ["none", str(manifest.counts.runs)]

@@ -106,7 +106,7 @@ def test_ctrl_c_leaves_nothing_behind(
 
 @pytest.mark.parametrize(
     ("place", "sentence"),
-    [("parse", "wheelproof: the job failed"), ("commit", "manifest.json cannot be written")],
+    [("parse", "wheelproof: the job failed"), ("commit", "plan cannot be written")],
 )
 def test_a_full_disk_leaves_the_last_good_output(
     first: Judged, output: Path, tmp_path: Path, place: str, sentence: str

@@ -134,11 +134,11 @@ def test_a_new_link_to_a_folder_renames_no_file(source: Path, tmp_path: Path) ->
     assert _listed(source, tmp_path / "out").keys() == {"m/n/a"}
 
 
-@pytest.mark.parametrize("target", ["out", "out/gold", "out/gold/deep", "out/manifest.json", "."])
+@pytest.mark.parametrize("target", ["out", "out/gold", "out/gold/deep", "out/plan", "."])
 def test_an_output_is_reached_by_no_link(source: Path, tmp_path: Path, target: str) -> None:
     output = tmp_path / "out"
     (output / "gold" / "deep").mkdir(parents=True)
-    (output / "manifest.json").write_bytes(b"{}")
+    (output / "plan").write_bytes(b"{}")
     (source / "deep").mkdir()
     (source / "deep" / "link").symlink_to(tmp_path / target)
     with pytest.raises(UsageError, match="leads to the output"):
@@ -154,8 +154,8 @@ def test_an_output_is_reached_by_no_link(source: Path, tmp_path: Path, target: s
 def test_a_file_of_the_output_by_another_name_is_refused(source: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     output.mkdir()
-    (output / "manifest.json").write_bytes(b"{}")
-    (source / "hard.json").hardlink_to(output / "manifest.json")
+    (output / "plan").write_bytes(b"{}")
+    (source / "hard.json").hardlink_to(output / "plan")
     with pytest.raises(UsageError, match=r"hard\.json leads to the output"):
         LocalFolder(source, output).files()
 

@@ -1,12 +1,12 @@
 """What the pipeline refuses: one sentence, the right exit code, and nothing is written."""
 
-import fcntl
 import json
 from pathlib import Path
 
 import pytest
 
 from support.pipeline.refused import refused
+from wheelproof_spark.tables.plan import Plan
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode
 
@@ -50,25 +50,14 @@ def test_outputs_that_are_none(
     (source / "link").symlink_to(tmp_path / "tables")
     refused(capsys, ExitCode.USAGE, "leads to the output", *words, tmp_path / "tables")
     report = ("report", "--output", tmp_path / "none")
-    refused(capsys, ExitCode.INPUT_REJECTED, "has no manifest.json", *report)
-
-
-def test_an_output_that_is_in_use(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, source: Path
-) -> None:
-    output = tmp_path / "out"
-    output.mkdir()
-    with (output / ".lock").open("wb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        words = ("check", "--input", source, "--output", output)
-        refused(capsys, ExitCode.USAGE, "is in use", *words)
+    refused(capsys, ExitCode.INPUT_REJECTED, "has no tables", *report)
 
 
 @pytest.mark.parametrize(
     ("manifest", "code", "sentence"),
     [
-        ({"schema": "wheelproof.pipeline/2"}, ExitCode.USAGE, "has the schema"),
-        ({"schema": "wheelproof.pipeline/3"}, ExitCode.INPUT_REJECTED, "cannot be read"),
+        ({"schema": "wheelproof.pipeline/3"}, ExitCode.USAGE, "has the schema"),
+        ({"schema": "wheelproof.pipeline/4"}, ExitCode.INPUT_REJECTED, "cannot be read"),
         ([], ExitCode.INPUT_REJECTED, "cannot be read"),
         (None, ExitCode.INPUT_REJECTED, "cannot be read"),
     ],
@@ -82,10 +71,23 @@ def test_a_manifest_of_another_version(
     sentence: str,
 ) -> None:
     output = tmp_path / "out"
-    output.mkdir()
-    text = "{" if manifest is None else json.dumps(manifest)
-    (output / "manifest.json").write_text(text, encoding="utf-8")
+    Plan(output).commit(1, (), "{" if manifest is None else json.dumps(manifest))
     refused(capsys, code, sentence, "check", "--input", source, "--output", output)
+
+
+def test_an_output_from_before_the_plan(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, source: Path
+) -> None:
+    output = tmp_path / "out"
+    output.mkdir()
+    (output / "manifest.json").write_bytes(b"{}")
+    words = ("--output", output)
+    for verb in ("check", "stream"):
+        given = (verb, "--input", source, *words)
+        refused(capsys, ExitCode.USAGE, "an older version of wheelproof", *given)
+    for verb in ("report", "compact"):
+        refused(capsys, ExitCode.USAGE, "an older version of wheelproof", verb, *words)
+    assert [path.name for path in output.iterdir()] == ["manifest.json"]
 
 
 def test_a_master_that_is_none(

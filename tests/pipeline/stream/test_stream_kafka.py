@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from support.pipeline import deliveries
-from support.pipeline.pipeline_tables import committed
+from support.pipeline.pipeline_tables import committed, save
 from support.pipeline.recorded_fleet import chance_lines
 from support.pipeline.streamed_folder import adds_up, open_runs
 from wheelproof_spark.stream.progress import SCHEMA
-from wheelproof_spark.tables.manifest import StreamProgress, save
+from wheelproof_spark.tables.manifest import StreamProgress
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 pytestmark = pytest.mark.long

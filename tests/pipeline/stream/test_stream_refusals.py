@@ -1,16 +1,17 @@
 """What a stream refuses before Spark is started: one sentence, and nothing is written."""
 
-import fcntl
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from support.pipeline.pipeline_tables import save
 from support.pipeline.refused import refused
 from wheelproof_spark.check.judging.columns import JUDGE
 from wheelproof_spark.stream.progress import SCHEMA
-from wheelproof_spark.tables.manifest import Manifest, StreamProgress, save
+from wheelproof_spark.tables.manifest import Manifest, StreamProgress
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.history.checkers import MAX_STATES
@@ -60,14 +61,6 @@ def test_inputs_that_are_none(
     _refused(capsys, ExitCode.USAGE, "needs --available-now", source, output, "--close")
 
 
-def test_an_output_that_is_in_use(
-    capsys: pytest.CaptureFixture[str], source: Path, output: Path
-) -> None:
-    with (output / ".lock").open("wb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        _refused(capsys, ExitCode.USAGE, "is in use", source, output)
-
-
 def test_outputs_of_something_else(
     capsys: pytest.CaptureFixture[str], source: Path, output: Path
 ) -> None:
@@ -98,5 +91,5 @@ def test_checkpoints_of_something_else(
         (checkpoint / "metadata").write_text(text, encoding="utf-8")
         # The last one is older than the tables: it lacks their last batch.
         _refused(capsys, ExitCode.USAGE, "is not that of these tables", source, output)
-    (output / "manifest.json").unlink()
-    _refused(capsys, ExitCode.USAGE, "but no manifest.json", source, output)
+    shutil.rmtree(output / "plan")
+    _refused(capsys, ExitCode.USAGE, "but no tables", source, output)

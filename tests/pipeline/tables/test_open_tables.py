@@ -81,5 +81,5 @@ def test_without_tables_there_is_nothing_to_compact(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("compact", "--output", tmp_path / "none")
-    refused(capsys, ExitCode.INPUT_REJECTED, "has no manifest.json", *words)
+    refused(capsys, ExitCode.INPUT_REJECTED, "has no tables", *words)
     assert list(tmp_path.iterdir()) == []

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from support.pipeline.pipeline_tables import save
 from wheelproof_spark.base.listing import FileState
-from wheelproof_spark.tables.manifest import SCHEMA, Batch, Counts, FileEntry, Manifest, load, save
+from wheelproof_spark.tables.manifest import SCHEMA, Batch, Counts, FileEntry, Manifest, load
+from wheelproof_spark.tables.plan import Plan
 from wheelproof_spec.base.errors import InputRejectedError
 
 _STATE = FileState(size=9, mtime_ns=8, ctime_ns=7, inode=6)
@@ -59,7 +61,7 @@ def test_a_manifest_of_other_types_is_refused(
     tmp_path: Path, name: str, value: object, sentence: str
 ) -> None:
     document = {"schema": SCHEMA, **asdict(_MANIFEST), name: value}
-    (tmp_path / "manifest.json").write_text(json.dumps(document), encoding="utf-8")
+    Plan(tmp_path).commit(1, (), json.dumps(document))
     with pytest.raises(InputRejectedError, match="cannot be read") as refused:
         load(tmp_path)
     assert sentence in str(refused.value)

@@ -1,6 +1,6 @@
 """Commits: what was begun is never read, and what was committed gets into its tables, once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,7 +8,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.tables import delta
-from wheelproof_spark.tables.manifest import Manifest, Move, load
+from wheelproof_spark.tables.plan import Move, Plan
 from wheelproof_spark.tables.rows import read_rows, write_rows
 from wheelproof_spark.tables.store import Attempt, Store
 from wheelproof_spec.base.errors import UsageError
@@ -19,13 +19,9 @@ _REPLACED = "summary"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path)
-
-
-def _manifest(batch: int) -> Manifest:
-    del batch
-    return Manifest(profile=None, max_states=1, input="runs", tables=dict(_TABLES))
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path) as store:
+        yield store
 
 
 def _begun(store: Store, batch: int) -> Attempt:
@@ -44,7 +40,7 @@ def _moves(batch: int) -> list[Move]:
 
 
 def _committed(store: Store, batch: int) -> None:
-    store.commit(_manifest(batch), batch, _begun(store, batch), _moves(batch))
+    store.commit(f"after {batch}", batch, _begun(store, batch), _moves(batch))
 
 
 def _rows(store: Store) -> dict[str, list[str]]:
@@ -54,22 +50,81 @@ def _rows(store: Store) -> dict[str, list[str]]:
     }
 
 
-def _recovered(store: Store) -> None:
-    manifest = load(store.output)
-    assert manifest is not None
-    store.recover(manifest)
-    assert list((store.output / ".work").iterdir()) == []
+def _recovered(output: Path) -> Store:
+    """Return the store of the next start."""
+    with Store(output) as store:
+        store.recover()
+    return store
+
+
+def _work(store: Store) -> list[Path]:
+    return list((store.output / ".work").iterdir())
 
 
 def test_no_attempt_writes_where_another_one_wrote(store: Store) -> None:
     _committed(store, 1)
-    used = set[Path]()
-    for _ in range(3):
-        # A driver that is killed, and the next one, which sweeps; Java may still write.
-        used.add(_begun(store, 2).folder)
-        _recovered(store)
-        assert _rows(store) == {"runs": ["1"], "summary": ["1"]}
+    used = {_begun(Store(store.output), 2).folder for _ in range(3)}
+    # Drivers that are killed, and the next one; Java may still write.
+    _recovered(store.output)
+    assert _rows(store) == {"runs": ["1"], "summary": ["1"]}
     assert len(used) == 3
+    # They are removed when nobody can commit them any more.
+    assert {*_work(store)} == used
+    _committed(store, 2)
+    assert _work(store) == []
+
+
+def test_of_two_at_once_one_wins(store: Store) -> None:
+    _committed(store, 1)
+    other = Store(store.output)
+    attempt = _begun(other, 2)
+    _committed(store, 2)
+    # What it has written is gone.
+    assert not attempt.folder.exists()
+    with pytest.raises(UsageError, match="another pipeline has committed"), other:
+        _committed(other, 2)
+    again = _recovered(store.output)
+    assert (again.plan.document, again.plan.batch) == ("after 2", 2)
+    assert _rows(store) == {"runs": ["1", "2"], "summary": ["2"]}
+    assert _work(store) == []
+    _committed(again, 3)
+    assert _rows(store) == {"runs": ["1", "2", "3"], "summary": ["3"]}
+
+
+def test_of_two_that_make_the_plan_one_wins(tmp_path: Path) -> None:
+    first, second = Plan(tmp_path), Plan(tmp_path)
+    first.commit(1, (), "first")
+    with pytest.raises(UsageError, match="repeat its command"):
+        second.commit(1, (), "second")
+    assert Plan(tmp_path).document == "first"
+
+
+def test_an_error_of_one_that_was_overtaken_says_so(store: Store) -> None:
+    other = Store(store.output)
+    with pytest.raises(PipelineError, match="a file is missing"), other:
+        raise PipelineError("a file is missing")
+    _committed(store, 1)
+    with pytest.raises(UsageError, match="another pipeline has committed"), other:
+        raise PipelineError("a file is missing")
+
+
+def test_two_that_start_finish_a_commit_side_by_side(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, depth = delta.commit, list[int]()
+
+    def committing(table: Path, place: Path, number: int, *, replaces: bool) -> None:
+        # Before each transaction of the one, the other makes all of them.
+        if not depth:
+            depth.append(1)
+            _recovered(store.output)
+            depth.clear()
+        real(table, place, number, replaces=replaces)
+
+    monkeypatch.setattr(delta, "commit", committing)
+    for batch in (1, 2):
+        _committed(store, batch)
+    assert _rows(store) == {"runs": ["1", "2"], "summary": ["2"]}
 
 
 def test_a_commit_adds_to_tables_or_replaces_their_rows(store: Store) -> None:
@@ -82,8 +137,8 @@ def test_a_commit_adds_to_tables_or_replaces_their_rows(store: Store) -> None:
 
 
 def _at_the_first_move(stop: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(store: Store, manifest: Manifest) -> None:
-        del store, manifest
+    def stopped(store: Store) -> None:
+        del store
         stop()
 
     monkeypatch.setattr(Store, "move_in", stopped)
@@ -134,16 +189,21 @@ def test_a_driver_that_ends_after_the_commit_loses_and_doubles_nothing(
             _committed(store, 2)
     # However often it is finished.
     for _ in range(2):
-        _recovered(store)
+        _recovered(store.output)
         assert _rows(store) == {"runs": ["1", "2"], "summary": ["2"]}
-    _committed(store, 3)
+        assert _work(store) == []
+    _committed(Store(store.output), 3)
     assert _rows(store) == {"runs": ["1", "2", "3"], "summary": ["3"]}
 
 
-def test_half_a_manifest_is_removed(store: Store) -> None:
-    (store.output / "manifest.json.part").write_bytes(b"{")
-    store.recover(_manifest(1))
-    assert list(store.output.iterdir()) == []
+def test_a_plan_that_was_not_committed_is_none(store: Store) -> None:
+    _committed(store, 1)
+    half = store.output / "plan" / "000002-half.parquet"
+    half.write_bytes(b"PAR1")
+    assert Store(store.output).plan.document == "after 1"
+    for batch in (2, 3, 4):
+        _committed(store, batch)
+    assert not half.exists()
 
 
 def test_small_files_are_joined_and_old_ones_removed(store: Store) -> None:
@@ -153,7 +213,7 @@ def test_small_files_are_joined_and_old_ones_removed(store: Store) -> None:
     assert delta.join(runs) == (3, 1)
     assert len(list(runs.rglob("part-*.parquet"))) == 1
     # The number of the last batch is still known.
-    _recovered(store)
+    _recovered(store.output)
     _committed(store, 4)
     assert _rows(store) == {"runs": ["1", "2", "3", "4"], "summary": ["4"]}
     summary = store.path("gold/summary")
@@ -169,15 +229,24 @@ def test_a_damaged_table_is_told_in_one_sentence(store: Store) -> None:
         _committed(store, 2)
 
 
-@pytest.mark.parametrize("name", ["100%25", "100%", "a\\b"])
+def test_a_compaction_leaves_what_another_pipeline_is_about_to_add(store: Store) -> None:
+    _committed(store, 1)
+    runs = store.path("silver/runs")
+    write_rows([{"batch": "2"}], _SCHEMA, runs / "000002")
+    delta.join(runs)
+    delta.commit(runs, runs / "000002", 2, replaces=False)
+    assert _rows(store)["runs"] == ["1", "2"]
+
+
+@pytest.mark.parametrize("name", ["100%25", "a%20b", "a\\b"])
 def test_an_output_that_no_table_can_be_in_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="in its path, and tables cannot"):
         Store(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["a b", "ünï 日本", "[1] {a,b}*?", "#1"])
+@pytest.mark.parametrize("name", ["a b", "ünï 日本", "[1] {a,b}*?", "#1", "100%", "5%o"])
 def test_a_table_in_a_folder_with_a_strange_name(tmp_path: Path, name: str) -> None:
-    store = Store(tmp_path / name)
-    _committed(store, 1)
-    _committed(store, 2)
-    assert _rows(store) == {"runs": ["1", "2"], "summary": ["2"]}
+    with Store(tmp_path / name) as store:
+        _committed(store, 1)
+        _committed(store, 2)
+        assert _rows(store) == {"runs": ["1", "2"], "summary": ["2"]}

@@ -111,7 +111,7 @@ def test_cli_every_file_is_declared_as_read_or_written() -> None:
         for action in cast("list[argparse.Action]", vars(parser)["_actions"]):
             name = getattr(action.type, "__name__", "")
             if name in {"Path", "folder"}:
-                assert {action.dest, f"{action.dest}/manifest.json"} & declared, (
+                assert {action.dest, f"{action.dest}/plan"} & declared, (
                     f"{parser.prog}: {action.dest} is neither read nor written"
                 )
 

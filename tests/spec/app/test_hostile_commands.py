@@ -144,10 +144,10 @@ def test_an_output_that_is_an_input(
         "pipeline check --input runs --output new --json runs/run.jsonl",
         "pipeline check --input runs --output new --json runs/new.json",
         "pipeline check --input runs --output new --json new",
-        "pipeline check --input runs --output new --junit new/manifest.json",
+        "pipeline check --input runs --output new --junit new/plan",
         "pipeline stream --input runs --output runs",
-        "pipeline report --output new --html new/manifest.json",
-        "pipeline campaign --seeds 1..2 --output new --json new/manifest.json",
+        "pipeline report --output new --html new/plan",
+        "pipeline campaign --seeds 1..2 --output new --json new/plan",
         "lab demo --output new --json new",
     ],
 )

@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from wheelproof_spark.base.options import Workers
 from wheelproof_spark.check.job import CheckJob
 from wheelproof_spark.check.job import check as run_pipeline
-from wheelproof_spark.tables.manifest import Manifest, load
+from wheelproof_spark.tables.documents import document_of
+from wheelproof_spark.tables.manifest import SCHEMA, Manifest, load
 from wheelproof_spark.tables.rows import read_rows
+from wheelproof_spark.tables.store import Store
 from wheelproof_spec.history.checkers import CheckOptions
 
 Table = list[dict[str, object]]
@@ -70,9 +72,13 @@ def run(
 
 def committed(source: Path, output: Path) -> Judged:
     """Return what is committed."""
-    manifest = load(output)
-    assert manifest is not None
-    return Judged(source, output, manifest)
+    return Judged(source, output, load(output))
+
+
+def save(output: Path, manifest: Manifest) -> None:
+    """Commit a manifest, as a pipeline with this history would have."""
+    with Store(output) as store:
+        store.save(document_of(asdict(manifest), SCHEMA))
 
 
 def rows_of(

@@ -19,7 +19,7 @@ from wheelproof_spark.check import bronze, silver
 from wheelproof_spark.check.judging.groups import judge_groups
 from wheelproof_spark.check.judging.in_place import reader
 from wheelproof_spark.check.judging.run import FirstLines
-from wheelproof_spark.tables.manifest import Manifest, Move
+from wheelproof_spark.tables.plan import Move
 from wheelproof_spark.tables.store import Attempt, Store
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.history.checkers import CheckOptions
@@ -70,16 +70,16 @@ def run(stops: Stops, arguments: list[str]) -> int:
     commit, move_in = Store.commit, Store.move_in
 
     def committing(
-        store: Store, manifest: Manifest, batch: int, attempt: Attempt, moves: Sequence[Move]
+        store: Store, document: str, batch: int, attempt: Attempt, moves: Sequence[Move]
     ) -> None:
         stops.at("commit")
-        commit(store, manifest, batch, attempt, moves)
+        commit(store, document, batch, attempt, moves)
 
-    def moving(store: Store, manifest: Manifest) -> None:
+    def moving(store: Store) -> None:
         # A start looks whether the last one ended here.
-        if any(store.path(move.here).exists() for move in manifest.moves):
+        if any(store.path(move.here).exists() for move in store.plan.moves):
             stops.at("moves")
-        move_in(store, manifest)
+        move_in(store)
 
     with (
         patch.object(bronze, "reader", reading),
