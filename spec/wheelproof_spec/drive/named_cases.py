@@ -58,7 +58,8 @@ class SmallestCase:
 
         for smaller in ever_smaller(
             self.case,
-            lambda one: without_chunks(one.calls[1:]),
+            # The last call fails. If it stays, leaving out half of the others can succeed at once.
+            lambda one: ((*rest, *one.calls[-1:]) for rest in without_chunks(one.calls[1:-1])),
             failing,
             within(MOST_ATTEMPTS, MOST_SECONDS),
         ):

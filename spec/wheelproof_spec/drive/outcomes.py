@@ -10,7 +10,7 @@ from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import BurstReport
 from wheelproof_spec.drive.driver.messages import Introduction
-from wheelproof_spec.drive.driver.process import DriverFailedError
+from wheelproof_spec.drive.driver.process import DriverFailedError, DriverSilentError
 from wheelproof_spec.drive.plan import OVERLAPPING, VECTORS, ConformancePlan
 from wheelproof_spec.drive.result import (
     CaseResult,
@@ -20,6 +20,11 @@ from wheelproof_spec.drive.result import (
     DriverTrouble,
     Inferred,
     NotApplicable,
+)
+
+_NO_HELLO = (
+    "hello was not answered: an adapter has to flush its standard output after each line; give it "
+    "more time with --timeout if it is slow to start"
 )
 
 
@@ -101,6 +106,8 @@ class Outcomes:
                 case=case, problem=failure.problem, last_lines=failure.last_lines, lines=lines
             )
         )
+        if self.introduction is None and isinstance(failure, DriverSilentError):
+            self.open_question = _NO_HELLO
 
     def result(
         self,

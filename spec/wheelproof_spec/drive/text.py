@@ -29,7 +29,8 @@ def render(result: ConformanceResult) -> str:
     lines: list[str] = []
     for trouble in result.troubles:
         lines += [*_trouble(trouble), ""]
-    lines += [*_cases(result), "", *_clauses(result)]
+    if result.implementation is not None:
+        lines += [*_cases(result), "", *_clauses(result)]
     for failure in result.failures:
         lines += ["", *_failure(failure)]
     if result.passes_as is not None:
@@ -38,7 +39,7 @@ def render(result: ConformanceResult) -> str:
     if result.inferred is not None:
         lines += ["", *_inferred(result.inferred)]
     if result.open_question is not None:
-        lines += ["", result.open_question]
+        lines += ["", result.open_question] if lines[-1:] != [""] else [result.open_question]
     return "\n".join([*lines, "", verdict_line(result)])
 
 

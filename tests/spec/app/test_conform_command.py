@@ -161,7 +161,10 @@ def test_a_driver_that_never_introduces_itself_is_an_error_after_the_time_out(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert conform(bad_driver("says_nothing"), "--timeout", "0.1") == ExitCode.INTERNAL_ERROR
-    assert "was silent for 0.1 s (request 1, hello)" in capsys.readouterr().out
+    screen = capsys.readouterr().out
+    assert "was silent for 0.1 s (request 1, hello)" in screen
+    assert "an adapter has to flush its standard output after each line" in screen
+    assert "checked" not in screen, "there is nothing to count"
 
 
 def test_a_hanging_driver_is_an_error() -> None:
