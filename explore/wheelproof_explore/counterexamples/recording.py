@@ -164,6 +164,8 @@ class _Picture:
             holds=tuple(
                 Hold(lock=lock, thread=numbers[thread], shared=shared)
                 for lock, thread, shared in self.holds
+                # What builds a program is no thread of the recording, and may hold a lock.
+                if thread in numbers
             ),
         )
 
@@ -251,7 +253,7 @@ def _doing(thread: ModelThread) -> str:
     if isinstance(operation, WakeUp):
         name = operation.condition.name
         return f"notified by {name}" if thread.signal.state else f"waits on {name}"
-    return f"{'waits to' if _is_blocked(thread) else 'next:'} {operation.describe()}"
+    return operation.blocked() if _is_blocked(thread) else f"next: {operation.describe()}"
 
 
 def _changed(before: Sequence[str], after: Sequence[str]) -> tuple[tuple[int, str], ...]:

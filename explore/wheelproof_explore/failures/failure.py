@@ -44,8 +44,8 @@ class WaitFor:
     def __str__(self) -> str:
         if self.on_condition:
             return f"{self.thread} {self.doing} and nobody will notify it"
-        if self.doing in {f"waits to join {one}" for one in self.for_threads}:
-            return f"{self.thread} waits for {', '.join(self.for_threads)} to end"
+        if self.doing in {f"waits for {one} to end" for one in self.for_threads}:
+            return f"{self.thread} {self.doing}"
         held = f", held by {', '.join(self.for_threads)}" if self.for_threads else ""
         return f"{self.thread} {self.doing}{held}"
 

@@ -64,7 +64,7 @@ def _wait(thread: ModelThread, threads: Mapping[int, ModelThread]) -> WaitFor:
     if condition:
         doing = f"waits on {condition}"
     elif operation is not None:
-        doing = f"waits to {operation.describe()}"
+        doing = operation.blocked()
     return WaitFor(
         thread=thread.name,
         doing=doing,

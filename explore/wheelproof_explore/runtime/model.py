@@ -172,6 +172,10 @@ class AtomicOperation(ABC, Generic[Result]):
     def describe(self) -> str:
         """Return the operation in a few words, for a table."""
 
+    def blocked(self) -> str:
+        """Return what a thread does that cannot make the operation yet."""
+        return f"waits to {self.describe()}"
+
     def holders(self) -> tuple[Actor, ...]:
         """Return the numbers of the threads that a blocked operation waits for, if known."""
         return ()

@@ -173,6 +173,10 @@ class Join(AtomicOperation[bool]):
         """Return the thread's name."""
         return f"join {self._handle.name}"
 
+    def blocked(self) -> str:
+        """Return for whose end a thread waits."""
+        return f"waits for {self._handle.name} to end"
+
     def holders(self) -> tuple[Actor, ...]:
         """Return the thread itself."""
         return () if self._handle.thread is None else (self._handle.thread.number,)

@@ -92,6 +92,23 @@ def test_threads_that_cannot_go_on_are_marked_with_what_they_wait_for() -> None:
     assert [row.instead_of for row in rows_of(found, recording)] == [None, "t0"]
 
 
+def test_a_thread_that_joins_waits_for_the_end_of_the_other() -> None:
+    def build() -> Scenario:
+        held = sync.lock("held")
+        held.acquire()
+
+        def begin_and_join() -> None:
+            thread = sync.thread(held.acquire, name="other")
+            thread.start()
+            thread.join()
+
+        return Scenario(threads={"main": begin_and_join})
+
+    _, recording = _recorded(make(build))
+    waits = recording.steps[-1].after.threads
+    assert waits == ("waits for other to end", "waits to acquire held")
+
+
 def test_objects_and_threads_may_come_later() -> None:
     def build() -> Scenario:
         def work() -> None:
