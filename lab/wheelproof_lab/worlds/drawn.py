@@ -40,7 +40,7 @@ from wheelproof_spec.components.registry import recorded
 from wheelproof_spec.components.replication.machine import BrokerUnderTest
 from wheelproof_spec.components.replication.work import BURSTS as REPLICATION_WORK
 from wheelproof_spec.components.replication.work import ReplicationSetup, ReplicationStep
-from wheelproof_spec.components.timer.under_test import TimerUnderTest
+from wheelproof_spec.components.timer.machine import TimerUnderTest
 from wheelproof_spec.components.timer.work import (
     TASKS,
     TimerBursts,

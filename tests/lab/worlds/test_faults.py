@@ -33,7 +33,7 @@ from wheelproof_lab.worlds.making import discarding
 from wheelproof_lab.worlds.purgatory import programs as purgatory
 from wheelproof_lab.worlds.replication import programs as replication
 from wheelproof_lab.worlds.timer import system_timer
-from wheelproof_spec.components.timer.under_test import InlineExecutor
+from wheelproof_spec.components.timer.port import InlineExecutor
 
 _MANY_RUNS = 8_000
 _LARGE = {

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from wheelproof.clock import ManualClock
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.components.timer.under_test import InlineExecutor
+from wheelproof_spec.components.timer.port import InlineExecutor
 
 
 class ReferenceTimer:

@@ -13,26 +13,17 @@ from wheelproof.units import Millis
 from wheelproof_lab.bugs.known_bug import find_bug
 from wheelproof_lab.bugs.timer import BUGS
 from wheelproof_lab.trace.recorder import tracing
+from wheelproof_spec.base.calls import Close
 from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.history.lines import HistoryHeader
-from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run, TimerConfig
-from wheelproof_spec.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.components.timer.component import Add, Cancel, Run, TimerConfig
+from wheelproof_spec.components.timer.port import TimerPort
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder, RecordedPort
 
 BUG = find_bug(BUGS, "KAFKA-2226/no-cancelled-test")
 """A timer that runs cancelled tasks, and reports tasks that have run as cancelled."""
 _ROUNDS = 8
 _TICK_MS, _WHEEL_SIZE = 1, 20
-
-
-class _Task(TimerTask):
-    def __init__(self, name: str, recorder: LoadRecorder) -> None:
-        super().__init__(0)
-        self.name = name
-        self._recorder = recorder
-
-    def run(self) -> None:
-        """Record that the task begins to run."""
-        self._recorder.begins(Run(task=self.name))
 
 
 class _Idle(TimerTask):
@@ -48,7 +39,7 @@ def record_known_bug(path: str, runs: int, seed: int) -> None:
         for number in range(runs):
             name = f"known-bug-{seed}-{number}"
             recorder = LoadRecorder(name)
-            _use_known_bug(recorder, tasks=dice.randrange(1, _ROUNDS))
+            _use_known_bug(recorder, config, tasks=dice.randrange(1, _ROUNDS))
             header: HistoryHeader[object] = HistoryHeader(
                 schema="wheelproof.history/1",
                 kind="header",
@@ -62,27 +53,23 @@ def record_known_bug(path: str, runs: int, seed: int) -> None:
             recorder.write_to(stream, header)
 
 
-def _use_known_bug(recorder: LoadRecorder, tasks: int) -> None:
+def _use_known_bug(recorder: LoadRecorder, config: TimerConfig, tasks: int) -> None:
     executor = DeferredExecutor()
-    timer = BUG.timer_class(
-        "demo",
-        tick_ms=_TICK_MS,
-        wheel_size=_WHEEL_SIZE,
+    port = TimerPort(
+        config,
+        lambda task: recorder.begins(Run(task=task)),
+        BUG.timer_class,
         clock=ManualClock(0),
         executor=executor,
     )
-    made = [_Task(f"t{number}", recorder) for number in range(tasks)]
-    for task in made:
-        asked = Add(task=task.name, delay_ms=task.delay_ms)
-        recorder.do(asked, partial(timer.add, task))
+    timer = RecordedPort(port, recorder)
+    names = [f"t{number}" for number in range(tasks)]
+    for name in names:
+        timer.perform(Add(task=name, delay_ms=0))
     executor.run_pending()
-    for task in made:
-        recorder.call(Cancel(task=task.name), partial(_cancel, task))
-    timer.close()
-
-
-def _cancel(task: TimerTask) -> Cancelled:
-    return Cancelled(cancelled=task.cancel())
+    for name in names:
+        timer.perform(Cancel(task=name))
+    port.perform(Close())
 
 
 def record_traces(folder: str, runs: int, seed: int) -> None:

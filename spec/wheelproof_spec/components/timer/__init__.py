@@ -10,9 +10,10 @@ docs/standard/timer.md says what is right. Here it is judged. Which file has wha
 - `work`, `cases.toml`, `cases`: the alphabet from which cases and bursts are drawn, the named
   cases, and both together as the suite of `wheelproof conform`. `bursts`: the
   bursts of a driven timer.
-- `reference`: the reference as a driver. `machine`, with `under_test` and `lists`: threads that
-  fuzz it. `view`: pictures.
-- `load`: the calls of recorded histories. `recording`: how the calls of any program are recorded.
+- `port`: how each typed call is made, and which call a method is. `load`: the calls of recorded
+  histories.
+- `reference`: the reference as a driver. `machine`, with `lists`: threads that fuzz it. `view`:
+  pictures.
 - `vector_answers`: the answers of published vectors. `actions`: the steps of white-box traces.
 
 Why two judges? Calls that overlap have no known order. In a driven case one call is under way, so

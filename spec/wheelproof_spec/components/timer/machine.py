@@ -7,27 +7,39 @@ the schedule: what it finds repeats itself, so it shrinks to few calls and few s
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from wheelproof.clock import ManualClock
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
 from wheelproof_explore.strategies.drawn import Draw, keep_running
-from wheelproof_spec.base.calls import AdvanceClock
+from wheelproof_spec.base.calls import AdvanceClock, Close, Tick
 from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.port import BrokenDownError
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.timer.cases import TIMER
-from wheelproof_spec.components.timer.component import TimerCall, TimerObservation
+from wheelproof_spec.components.timer.component import (
+    Add,
+    Cancel,
+    Run,
+    Size,
+    TimerCall,
+    TimerObservation,
+)
+from wheelproof_spec.components.timer.history import RECORDED
 from wheelproof_spec.components.timer.lists import run_list_fuzz
+from wheelproof_spec.components.timer.port import InlineExecutor, TimerPort
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort, TimerVariant
-from wheelproof_spec.components.timer.under_test import TimerUnderTest
 from wheelproof_spec.components.timer.work import (
     TASKS,
     MoveClockBy,
@@ -40,9 +52,11 @@ from wheelproof_spec.fuzz.bursts import run_burst_fuzz, setups_of, steps_of
 from wheelproof_spec.fuzz.controlled_threads import burst_line, drawn_schedule
 from wheelproof_spec.fuzz.engine import STEPS_PER_CASE, Recorder, run_machine
 from wheelproof_spec.fuzz.hooks import InstrumentedRuntime, StepLimit, StepLimitExceededError
+from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
-from wheelproof_spec.fuzz.stage import DrawnThreads, RealThreads
+from wheelproof_spec.fuzz.stage import DrawnThreads, Programs, RealThreads, Stage
 from wheelproof_spec.fuzz.threaded_case import Burst, Program, setup_line
+from wheelproof_spec.history.recording.load_recorder import RecordedPort
 
 SWITCH_ONE_IN = (3, 10, 30)
 """The schedule switches threads at one in so many choices."""
@@ -62,7 +76,103 @@ _CONTROLLED = TimerBursts(
 _TITLE = TIMER.definition.title()
 _NO_MOVE = MoveClockBy(jump_ms=0)
 
+_EXECUTOR = "executor"
+
 T = TypeVar("T")
+
+
+class TimerUnderTest:
+    """A timer and its tasks, whose calls and runs are recorded, on a stage that has the threads."""
+
+    def __init__(
+        self,
+        timer_class: type[SystemTimer],
+        setup: TimerSetup,
+        stage: Stage,
+        *,
+        keep: Callable[[KeptHistory], object] | None = None,
+        search: LinearizationSearch | None = None,
+    ) -> None:
+        delays_ms = setup.delays_ms
+        config = replace(setup.config, runs="inline", run_order="promised")
+        self._tick_ms = config.tick_ms
+        self._longest_ms = max(0, *delays_ms.values())
+        self._now_ms = config.start_ms
+        self._stage = stage
+        self._broken = False
+        self._bursts = JudgedBursts(
+            RECORDED,
+            config,
+            clock="virtual",
+            profile=KAFKA.name,
+            process=stage.process,
+            search=search,
+            keep=keep,
+        )
+        recorder = self._bursts.recorder
+        with stage.alone():
+            self._port = TimerPort(
+                config,
+                # One process has all runs, so that their order is judged.
+                lambda task: recorder.begins(Run(task=task), _EXECUTOR),
+                timer_class,
+                clock=ManualClock(config.start_ms),
+                executor=InlineExecutor(),
+            )
+            for name, delay_ms in delays_ms.items():
+                self._port.prepare(name, delay_ms)
+        self._timer = RecordedPort(self._port, recorder)
+
+    def programs(self, burst: Burst[TimerStep]) -> Programs:
+        """Return the calls of a burst."""
+        return [[(step, self._call(step)) for step in program] for program in burst]
+
+    def run(self, burst: Burst[TimerStep], *, last: bool = False) -> Violation | None:
+        """Run one burst, ask for the size, and return the violation of the history, if any.
+
+        The `last` burst ends the history: then every submitted task must have run.
+        """
+        programs = self.programs(burst)
+        violation = self._bursts.judge(lambda: self._stage.run(programs), self._read_size)
+        self._broken = violation is not None
+        return self._bursts.finish() if last and violation is None else violation
+
+    def drain(self) -> Burst[TimerStep]:
+        """Return the burst after which no task waits and no entry is linked."""
+        beyond_ms = self._longest_ms + self._tick_ms
+        return ((MoveClockBy(jump_ms=beyond_ms), AdvanceClock(timeout_ms=0)),)
+
+    def finish(self) -> Violation | None:
+        """Let everything expire, unless a burst had a violation, and close the timer."""
+        try:
+            return None if self._broken else self.run(self.drain(), last=True)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Close the timer, unless a thread may be stuck in it, and end the stage's threads."""
+        if not self._broken:
+            with self._stage.alone():
+                self._port.perform(Close())
+        self._stage.close()
+
+    def _call(self, step: TimerStep) -> Callable[[], object]:
+        match step:
+            case MoveClockBy(jump_ms=jump_ms):
+                return partial(self._move_clock, jump_ms)
+            case Add() | Cancel() | AdvanceClock():
+                return partial(self._timer.perform, step)
+            case _:
+                raise AssertionError(step)
+
+    def _move_clock(self, jump_ms: int) -> None:
+        # One thread alone moves the clock.
+        self._now_ms += jump_ms
+        self._timer.perform(Tick(to_ms=self._now_ms))
+
+    def _read_size(self) -> None:
+        with self._stage.alone():
+            self._timer.perform(Size())
 
 
 def run_threaded_timer_fuzz(variant: TimerVariant, plan: FuzzPlan) -> FuzzReport:

@@ -5,19 +5,21 @@ from dataclasses import dataclass
 from wheelproof.clock import ManualClock
 from wheelproof.errors import WheelproofError
 from wheelproof.sync import DeferredExecutor
-from wheelproof.timer import SystemTimer, TimerTask, TimerTaskList
-from wheelproof.units import Millis
-from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof.timer import SystemTimer, TimerTaskList
+from wheelproof_spec.base.calls import Advance, AdvanceClock, Close, Reset, Tick
 from wheelproof_spec.components.timer.component import (
     DEFINITION,
     Add,
     Cancel,
+    Cancelled,
     Size,
     TaskId,
     TimerCall,
     TimerConfig,
     TimerObservation,
+    WaitingTasks,
 )
+from wheelproof_spec.components.timer.port import TimerPort, TimerRequest
 from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
 
 
@@ -41,67 +43,38 @@ class ReferenceTimerPort:
         try:
             match call:
                 case Reset(config=config):
-                    self._timer.close()
+                    self._port.perform(Close())
                     self._reset(config)
                     return TimerObservation()
-                case Add(task=task, delay_ms=delay_ms):
-                    self._timer.add(self._task(task, delay_ms))
-                    return self._observe()
-                case Cancel(task=task):
-                    known = self._tasks.get(task)
-                    return self._observe(cancelled=known is not None and known.cancel())
+                case Add() | Cancel() | Size():
+                    return self._observe(call)
                 case Advance(to_ms=to_ms):
-                    self._clock.advance_to(to_ms)
-                    self._timer.advance_clock(Millis(0))
-                    return self._observe()
-                case Size():
-                    return self._observe(size=self._timer.size())
+                    self._port.perform(Tick(to_ms=to_ms))
+                    return self._observe(AdvanceClock(timeout_ms=0))
         except WheelproofError as error:
             raise refused(error) from error
 
     def _reset(self, config: TimerConfig) -> None:
-        self._clock = ManualClock(config.start_ms)
         self._executor = DeferredExecutor()
-        self._timer = self._timer_class(
-            "reference",
-            tick_ms=config.tick_ms,
-            wheel_size=config.wheel_size,
-            clock=self._clock,
+        self._fired: list[TaskId] = []
+        self._port = TimerPort(
+            config,
+            self._fired.append,
+            self._timer_class,
+            clock=ManualClock(config.start_ms),
             executor=self._executor,
         )
-        self._tasks: dict[TaskId, _NamedTask] = {}
-        self._fired: list[TaskId] = []
 
-    def _task(self, name: TaskId, delay_ms: int) -> "_NamedTask":
-        """Return the task of this name; another delay needs a new task, since it is fixed."""
-        known = self._tasks.get(name)
-        if known is not None and known.delay_ms == delay_ms:
-            return known
-        fresh = _NamedTask(name, delay_ms, self._fired)
-        if known is not None:
-            known.cancel()
-        self._tasks[name] = fresh
-        return fresh
-
-    def _observe(
-        self, *, cancelled: bool | None = None, size: int | None = None
-    ) -> TimerObservation:
+    def _observe(self, call: TimerRequest) -> TimerObservation:
+        answer = self._port.perform(call)
         self._executor.run_pending()
         fired = tuple(self._fired)
         self._fired.clear()
-        return TimerObservation(fired=fired, cancelled=cancelled, size=size)
-
-
-class _NamedTask(TimerTask):
-    __slots__ = ("_fired", "_name")
-
-    def __init__(self, name: TaskId, delay_ms: int, fired: list[TaskId]) -> None:
-        super().__init__(delay_ms)
-        self._name = name
-        self._fired = fired
-
-    def run(self) -> None:
-        self._fired.append(self._name)
+        return TimerObservation(
+            fired=fired,
+            cancelled=answer.cancelled is True if isinstance(answer, Cancelled) else None,
+            size=answer.size if isinstance(answer, WaitingTasks) else None,
+        )
 
 
 def serve() -> ServedComponent:

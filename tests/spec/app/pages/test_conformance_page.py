@@ -150,10 +150,11 @@ def test_of_a_long_case_the_last_steps_are_drawn() -> None:
 
 class _Port(ReferenceTimerPort):
     def places(self) -> dict[str, tuple[int, int]]:
-        assert isinstance(self._timer, OpenTimer)
+        timer = self._port.timer
+        assert isinstance(timer, OpenTimer)
         return {
             str(entry.timer_task.delay_ms): (level, number)
-            for level, wheel in enumerate(self._timer.levels())
+            for level, wheel in enumerate(timer.levels())
             for number, bucket in enumerate(wheel.open_buckets())
             for entry in bucket.entries()
         }

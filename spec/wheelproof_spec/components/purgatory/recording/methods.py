@@ -41,7 +41,7 @@ from wheelproof_spec.components.purgatory.component import (
     TryComplete,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.components.timer.recording.methods import TimerRecorder
+from wheelproof_spec.components.timer.port import TimerRecorder
 from wheelproof_spec.history.recording.recorded_run import (
     HistoryWriter,
     LineType,
