@@ -32,7 +32,8 @@ from wheelproof_lab.bugs.purgatory_variants import (
     TailNotTestedOperation,
     first_case_only,
 )
-from wheelproof_spec.components.purgatory.reference import PurgatoryVariant, any_case
+from wheelproof_spec.components.purgatory.port import any_case
+from wheelproof_spec.components.purgatory.reference import PurgatoryVariant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

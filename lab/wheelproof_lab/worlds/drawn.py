@@ -30,7 +30,7 @@ from wheelproof_spec.components.buffer_pool.machine import PoolUnderTest
 from wheelproof_spec.components.buffer_pool.work import BURSTS as POOL_WORK
 from wheelproof_spec.components.buffer_pool.work import PoolStep
 from wheelproof_spec.components.purgatory.machine import PurgatoryUnderTest
-from wheelproof_spec.components.purgatory.recording.calls import AnyPurgatory
+from wheelproof_spec.components.purgatory.port import AnyPurgatory
 from wheelproof_spec.components.purgatory.work import (
     PurgatorySetup,
     PurgatoryStep,

@@ -18,7 +18,7 @@ from typing import BinaryIO, TypeVar
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof_spec.components.buffer_pool.port import recorded_methods as pool_methods
 from wheelproof_spec.components.purgatory.component import REFERENCE_CLAIMS, PurgatoryConfig
-from wheelproof_spec.components.purgatory.recording.methods import PurgatoryRecorder
+from wheelproof_spec.components.purgatory.recording import PurgatoryRecorder
 from wheelproof_spec.components.timer.port import TimerRecorder
 from wheelproof_spec.history.recording.recorded_run import HistoryWriter, thread_name
 

@@ -10,7 +10,6 @@ from functools import partial
 
 import wheelproof
 from wheelproof import sync
-from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, Timer
 from wheelproof.units import Millis
@@ -24,24 +23,33 @@ from wheelproof_lab.worlds.timer.world import (
     closed_in_a_pass,
     failed_in_a_pass,
 )
-from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, Tick
+from wheelproof_spec.base.calls import (
+    AdvanceClock,
+    NumDelayed,
+    NumKeys,
+    PurgeCompleted,
+    Tick,
+    Watched,
+)
 from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.history.lines import HISTORY, HistoryEnd, HistoryHeader
 from wheelproof_spec.components.purgatory.component import (
     PREDICATES_TOO,
     WHEELPROOF,
     AwaitSubmitted,
+    CancelForKey,
+    CheckAndComplete,
+    ForceComplete,
+    Satisfy,
+    TryCompleteElseWatch,
 )
 from wheelproof_spec.components.purgatory.history import RECORDED
-from wheelproof_spec.components.purgatory.recording.calls import (
-    AnyPurgatory,
-    RecordedCalls,
-    RecordedOperation,
-)
-from wheelproof_spec.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.components.purgatory.port import AnyPurgatory, PurgatoryPort
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder, RecordedPort
 from wheelproof_spec.history.run import HistoryChecker
 
 _KEY = "key"
+_OPERATION = "operation"
 _NAME = "explored"
 _TIMEOUT_MS = 3
 """With two buckets a level, on the upper level until the clock shows _MOVES_MS."""
@@ -72,31 +80,30 @@ class RecordedWorld:
             clock=self._clock,
             executor=self._executor,
         )
-        self._purgatory: AnyPurgatory = DelayedOperationPurgatory(
-            _NAME, timer, shards=1, reaper_enabled=False
+        purgatory = AnyPurgatory(_NAME, timer, shards=1, reaper_enabled=False)
+        self._port = PurgatoryPort(purgatory, recorder)
+        self._purgatory = RecordedPort(self._port, recorder)
+        self._purgatory.perform(
+            TryCompleteElseWatch(operation=_OPERATION, delay_ms=_TIMEOUT_MS, keys=(_KEY,))
         )
-        self._calls = RecordedCalls(self._purgatory, recorder)
-        self.operation = RecordedOperation("operation", _TIMEOUT_MS, (_KEY,), recorder)
-        self._calls.hand_in(self.operation)
         self._move_clock(_MOVES_MS)
 
     def advance(self) -> None:
         """Advance the timer."""
-        advance = partial(self._purgatory.advance_clock, Millis(0))
-        self._recorder.call(AdvanceClock(timeout_ms=0), lambda: Advanced(expired=advance()))
+        self._purgatory.perform(AdvanceClock(timeout_ms=0))
 
     def force(self) -> None:
         """Complete the operation."""
-        self.operation.force()
+        self._purgatory.perform(ForceComplete(operation=_OPERATION))
 
     def cancel(self) -> None:
         """Cancel the key of the operation."""
-        self._calls.cancel(_KEY)
+        self._purgatory.perform(CancelForKey(key=_KEY))
 
     def trigger(self) -> None:
         """Make the operation's predicate true, then check its key."""
-        self.operation.satisfy()
-        self._calls.check(_KEY)
+        self._purgatory.perform(Satisfy(operation=_OPERATION))
+        self._purgatory.perform(CheckAndComplete(key=_KEY))
 
     def check_history(self) -> None:
         """Let the time-out pass, then raise if the history breaks a rule."""
@@ -122,7 +129,7 @@ class RecordedWorld:
 
     def check_nothing_waits(self) -> None:
         """Raise if the time-out of a done operation is counted: rule 1.11 allows that."""
-        left = self._purgatory.num_delayed()
+        left = self._port.purgatory.num_delayed()
         assert left == 0, f"{left} time-outs of operations that are done are in the timer"
 
     def _move_clock(self, to_ms: int) -> None:
@@ -130,12 +137,9 @@ class RecordedWorld:
         self._recorder.do(Tick(to_ms=to_ms), move)
 
     def _settle(self) -> None:
-        recorder = self._recorder
-        recorder.do(AwaitSubmitted(), self._executor.run_pending)
-        recorder.do(PurgeCompleted(), self._purgatory.purge_completed)
-        self._calls.watched()
-        self._calls.num_delayed()
-        self._calls.num_keys()
+        self._recorder.do(AwaitSubmitted(), self._executor.run_pending)
+        for call in (PurgeCompleted(), Watched(), NumDelayed(), NumKeys()):
+            self._purgatory.perform(call)
 
 
 def force_and_cascade() -> Scenario:

@@ -9,8 +9,8 @@ docs/standard/purgatory.md says what is right. Here it is judged. Which file has
 - `work`, `cases.toml`, `cases`: the alphabet from which cases and bursts are drawn, the named
   cases, and both together as the suite of `wheelproof conform`.
 - `reference`: the reference as a driver. `machine`: threads that fuzz it. `view`: pictures.
-- `load`: the calls of recorded histories. `recording`: how calls are recorded, `methods` those of
-  any program, `calls` those of loads and machines.
+- `port`: how each typed call is made. `load`: the calls of recorded histories. `recording`: which
+  call a method is, where any program is recorded.
 
 Why two judges? Calls that overlap have no known order. In a driven case one call is under way, so
 `oracle` knows by the model which answers are right. A recording has overlapping calls:

@@ -8,7 +8,6 @@ make its predicate true and trigger its key, trigger it with nothing new, force 
 when its time is out.
 """
 
-import time
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -26,10 +25,14 @@ from wheelproof_spec.components.purgatory.component import (
     Satisfy,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.components.purgatory.recording.calls import RecordedCalls, RecordedOperation
+from wheelproof_spec.components.purgatory.port import (
+    PurgatoryAnswer,
+    PurgatoryPort,
+    PurgatoryRequest,
+)
 from wheelproof_spec.history.recording.callers import Callers
 from wheelproof_spec.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
-from wheelproof_spec.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.history.recording.load_recorder import LoadRecorder, RecordedPort
 from wheelproof_spec.history.recording.work import (
     Make,
     Pause,
@@ -137,21 +140,6 @@ def work(callers: Callers) -> Work:
     return Work(config=config, steps=steps)
 
 
-class _Operation(RecordedOperation):
-    """An operation whose callbacks take a while."""
-
-    __slots__ = ("_lasts_s",)
-
-    def __init__(self, asked: TryCompleteElseWatch, lasts_us: int, recorder: LoadRecorder) -> None:
-        super().__init__(asked.operation, asked.delay_ms, asked.keys, recorder)
-        self._lasts_s = lasts_us / 1e6
-
-    def linger(self) -> None:
-        """Let others come to this operation meanwhile."""
-        if self._lasts_s:
-            time.sleep(self._lasts_s)
-
-
 class PurgatoryLoad:
     """A purgatory with its reaper, over a SystemTimer."""
 
@@ -164,7 +152,6 @@ class PurgatoryLoad:
             SystemTimer("load", tick_ms=self._settings.tick_ms),
             purge_interval=self._settings.purge_interval,
         )
-        self._operations: dict[str, _Operation] = {}
 
     @property
     def config(self) -> Config:
@@ -178,37 +165,22 @@ class PurgatoryLoad:
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
         """Use the purgatory until everything is completed, has expired or is cancelled."""
+        port = PurgatoryPort(self._purgatory, recorder)
         for step in self._work.steps:
             if isinstance(step, Make) and isinstance(step.call, TryCompleteElseWatch):
-                # Made first: others may satisfy or complete it while it is handed in.
-                operation = _Operation(step.call, step.lasts_us, recorder)
-                self._operations[step.call.operation] = operation
-        calls = RecordedCalls(self._purgatory, recorder)
+                # Others may satisfy or complete it while it is handed in.
+                port.prepare(step.call, step.lasts_us / 1e6)
         try:
-            do_work(self._work, callers, partial(self._make, calls))
+            do_work(self._work, callers, partial(_make, RecordedPort(port, recorder)))
             wait_until_quiet(lambda: self._purgatory.num_delayed() == 0)
         finally:
             self._purgatory.close()
 
-    def _make(self, calls: RecordedCalls, step: Make) -> None:
-        match step.call:
-            case TryCompleteElseWatch(operation=name):
-                calls.hand_in(self._operations[name])
-            case Satisfy(operation=name):
-                self._operations[name].satisfy()
-            case ForceComplete(operation=name):
-                self._operations[name].force()
-            case CheckAndComplete(key=key):
-                calls.check(key)
-            case CancelForKey(key=key):
-                calls.cancel(key)
-            case Watched():
-                calls.watched()
-            case NumKeys():
-                calls.num_keys()
-            case _:
-                assert isinstance(step.call, NumDelayed)
-                calls.num_delayed()
+
+def _make(purgatory: RecordedPort[PurgatoryRequest, PurgatoryAnswer], step: Make) -> None:
+    call = step.call
+    assert isinstance(call, PurgatoryRequest)
+    purgatory.perform(call)
 
 
 def load(callers: Callers) -> PurgatoryLoad:

@@ -22,8 +22,14 @@ from wheelproof.purgatory import (
 )
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer
-from wheelproof.units import Millis
-from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, Tick
+from wheelproof_spec.base.calls import (
+    AdvanceClock,
+    NumDelayed,
+    NumKeys,
+    PurgeCompleted,
+    Tick,
+    Watched,
+)
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
@@ -38,14 +44,14 @@ from wheelproof_spec.components.purgatory.component import (
     AwaitSubmitted,
     CancelForKey,
     CheckAndComplete,
+    ForceComplete,
+    OperationId,
     PurgatoryConfig,
+    Satisfy,
+    TryCompleteElseWatch,
 )
 from wheelproof_spec.components.purgatory.history import RECORDED
-from wheelproof_spec.components.purgatory.recording.calls import (
-    AnyPurgatory,
-    RecordedCalls,
-    RecordedOperation,
-)
+from wheelproof_spec.components.purgatory.port import AnyPurgatory, PurgatoryPort
 from wheelproof_spec.components.purgatory.reference import PurgatoryVariant, ReferencePurgatoryPort
 from wheelproof_spec.components.purgatory.work import (
     LONGEST_DELAY_MS,
@@ -65,6 +71,7 @@ from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
 from wheelproof_spec.fuzz.stage import Programs, RealThreads, Stage
 from wheelproof_spec.fuzz.threaded_case import Burst
+from wheelproof_spec.history.recording.load_recorder import RecordedPort
 from wheelproof_spec.history.run import EVERY_CALL_RETURNS
 
 
@@ -137,9 +144,8 @@ class PurgatoryUnderTest:
             wheel_size=asked.wheel_size,
             purge_interval=asked.purge_interval,
         )
-        self._discipline = drawn.discipline if discipline is None else discipline
         self._names = count(1)
-        self._made: list[RecordedOperation] = []
+        self._made: list[OperationId] = []
         self._now_ms = 0
         self._broken = False
         self._stage = stage
@@ -154,24 +160,31 @@ class PurgatoryUnderTest:
         )
         self._deferred = executor
         with stage.alone():
-            self._clock = ManualClock(0)
+            clock = ManualClock(0)
             self._clock_moves = sync.lock("clock moves")
             self._executor = executor or sync.single_thread_executor("purgatory under test")
             timer = SystemTimer(
                 "under test",
                 tick_ms=config.tick_ms,
                 wheel_size=config.wheel_size,
-                clock=self._clock,
+                clock=clock,
                 executor=self._executor,
             )
-            self._purgatory = purgatory_class(
+            purgatory = purgatory_class(
                 "under test",
                 timer,
                 purge_interval=config.purge_interval,
                 shards=_SHARDS,
                 reaper_enabled=False,
             )
-        self._calls = RecordedCalls(self._purgatory, self._bursts.recorder)
+        recorder = self._bursts.recorder
+        self._port = PurgatoryPort(
+            purgatory,
+            recorder,
+            clock=clock,
+            discipline=drawn.discipline if discipline is None else discipline,
+        )
+        self._purgatory = RecordedPort(self._port, recorder)
 
     def programs(self, burst: Burst[PurgatoryStep]) -> Programs:
         """Return the calls of a burst."""
@@ -193,50 +206,41 @@ class PurgatoryUnderTest:
         last = self.programs(((AdvanceBy(jump_ms=LONGEST_DELAY_MS + 1),),))
         violation = self._bursts.judge(lambda: self._stage.run(last), self._purge)
         violation = violation or self._bursts.finish()
-        end_it = self._executor.shutdown if violation else self._purgatory.close
+        end_it = self._executor.shutdown if violation else self._port.purgatory.close
         end_it()
         return violation
 
     def _call(self, step: PurgatoryStep) -> None:
+        purgatory = self._purgatory
         match step:
             case HandIn(delay_ms=delay_ms, keys=keys, conditions=conditions):
-                operation = self._operation(delay_ms, keys)
+                name = f"op{next(self._names)}"
+                asked = TryCompleteElseWatch(operation=name, delay_ms=delay_ms, keys=keys)
+                # Other threads may complete it while it is handed in.
+                self._port.prepare(asked)
+                self._made.append(name)
                 if not conditions:
-                    operation.satisfy()
-                self._calls.hand_in(operation)
+                    purgatory.perform(Satisfy(operation=name))
+                purgatory.perform(asked)
             case SatisfyAndCheck(last=last, key=key):
-                for operation in self._made[-last:]:
-                    operation.satisfy()
-                self._calls.check(key)
-            case CheckAndComplete(key=key):
-                self._calls.check(key)
-            case CancelForKey(key=key):
-                self._calls.cancel(key)
+                for name in self._made[-last:]:
+                    purgatory.perform(Satisfy(operation=name))
+                purgatory.perform(CheckAndComplete(key=key))
+            case CheckAndComplete() | CancelForKey() | PurgeCompleted():
+                purgatory.perform(step)
             case ForceOne(operation=number):
                 if made := self._made:
-                    made[number % len(made)].force()
+                    purgatory.perform(ForceComplete(operation=made[number % len(made)]))
             case AdvanceBy(jump_ms=jump_ms):
                 self._advance(jump_ms)
-            case PurgeCompleted():
-                self._bursts.recorder.do(step, self._purgatory.purge_completed)
             case SetOpenCondition() | SetAndCheck() | AskGauges():
                 raise AssertionError(step)
 
-    def _operation(self, delay_ms: int, keys: tuple[str, ...]) -> RecordedOperation:
-        """Return a new operation; other threads may complete it while it is handed in."""
-        name, recorder = f"op{next(self._names)}", self._bursts.recorder
-        operation = RecordedOperation(name, delay_ms, keys, recorder, self._discipline())
-        self._made.append(operation)
-        return operation
-
     def _advance(self, jump_ms: int) -> None:
-        recorder = self._bursts.recorder
         with self._clock_moves:
             self._now_ms += jump_ms
-            move = partial(self._clock.advance_to, self._now_ms)
-            recorder.do(Tick(to_ms=self._now_ms), move)
-        advance = partial(self._purgatory.advance_clock, Millis(0))
-        recorder.call(AdvanceClock(timeout_ms=0), lambda: Advanced(expired=advance()))
+            self._purgatory.perform(Tick(to_ms=self._now_ms))
+        self._purgatory.perform(AdvanceClock(timeout_ms=0))
         if self._deferred is not None:
             self._deferred.run_pending()
 
@@ -246,9 +250,8 @@ class PurgatoryUnderTest:
 
     def _settle(self) -> None:
         self._bursts.recorder.do(AwaitSubmitted(), self._await_submitted)
-        self._calls.watched()
-        self._calls.num_delayed()
-        self._calls.num_keys()
+        for gauge in (Watched(), NumDelayed(), NumKeys()):
+            self._purgatory.perform(gauge)
 
     def _purge(self) -> None:
         self._settle()

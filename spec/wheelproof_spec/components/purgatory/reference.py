@@ -3,47 +3,48 @@
 A known bug takes the place of the reference's class, discipline or predicate: `PurgatoryVariant`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from wheelproof.clock import ManualClock
 from wheelproof.errors import WheelproofError
 from wheelproof.purgatory import (
     CompletionDiscipline,
-    DelayedOperation,
     DelayedOperationPurgatory,
     ExclusiveDiscipline,
 )
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer
-from wheelproof.units import Millis
-from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Gauge, Reset, Tick
+from wheelproof_spec.base.codec.vocabulary import Absent, Nothing
+from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.port import BrokenDownError, RefusedError
 from wheelproof_spec.components.purgatory.component import (
     DEFINITION,
     WHEELPROOF,
     AskGauges,
     CancelForKey,
+    Cancelled,
     CheckAndComplete,
-    Condition,
+    Checked,
+    Completed,
     ForceComplete,
-    OperationId,
+    OnComplete,
+    OnExpiration,
     PurgatoryCall,
     PurgatoryConfig,
     PurgatoryObservation,
     SetCondition,
     TryCompleteElseWatch,
 )
+from wheelproof_spec.components.purgatory.port import (
+    AnyPurgatory,
+    Holds,
+    PurgatoryAnswer,
+    PurgatoryPort,
+    any_case,
+)
 from wheelproof_spec.drive.driver.serve import ServedComponent, refused, served
-
-AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
-Holds = Callable[[Sequence[bool]], bool]
-"""Makes a predicate from the cases in which an operation can end."""
-
-
-def any_case(cases: Sequence[bool]) -> bool:
-    """Tell whether any of the cases holds in which an operation can end: the correct predicate."""
-    return any(cases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,35 +82,29 @@ class ReferencePurgatoryPort:
             raise refused(error) from error
 
     def _perform(self, call: PurgatoryCall) -> PurgatoryObservation:
-        purgatory = self._purgatory
+        port = self._port
         match call:
             case Reset(config=config):
-                purgatory.close()
+                port.purgatory.close()
                 self._reset(config)
                 return PurgatoryObservation()
-            case TryCompleteElseWatch():
-                return self._observe(PurgatoryObservation(completed=self._watch(call)))
-            case SetCondition(condition=condition):
-                self._true.add(condition)
-                return self._observe()
-            case CheckAndComplete(key=key):
-                return self._observe(PurgatoryObservation(count=purgatory.check_and_complete(key)))
+            case TryCompleteElseWatch() | SetCondition() | CheckAndComplete() | CancelForKey():
+                return self._observe(_told(port.perform(call)))
             case ForceComplete(operation=name):
-                operation = self._operation(name)
-                completed = operation.force_complete()
+                if name not in port.operations:
+                    raise RefusedError("UnknownOperation", f"no operation {name!r} was handed in")
+                operation, answer = port.operations[name], port.perform(call)
                 if operation.is_completed() == operation.is_cancelled():
                     raise BrokenDownError(
                         "Purgatory.WhoeverIsDoneHasOneEnd", f"{name!r} was forced, and is not done"
                     )
-                return self._observe(PurgatoryObservation(completed=completed))
-            case CancelForKey(key=key):
-                cancelled = tuple(map(self._name, purgatory.cancel_for_key(key)))
-                return self._observe(PurgatoryObservation(cancelled=cancelled))
+                return self._observe(_told(answer))
             case Advance(to_ms=to_ms):
-                self._clock.advance_to(to_ms)
-                purgatory.advance_clock(Millis(0))
+                port.perform(Tick(to_ms=to_ms))
+                port.perform(AdvanceClock(timeout_ms=0))
                 return self._observe()
             case AskGauges():
+                purgatory = port.purgatory
                 return self._observe(
                     PurgatoryObservation(
                         watched=purgatory.watched(),
@@ -121,6 +116,7 @@ class ReferencePurgatoryPort:
     def _reset(self, config: PurgatoryConfig) -> None:
         self._clock = ManualClock(config.start_ms)
         self._executor = DeferredExecutor()
+        self._ran = _Ran()
         timer = SystemTimer(
             "reference",
             tick_ms=config.tick_ms,
@@ -128,81 +124,57 @@ class ReferencePurgatoryPort:
             clock=self._clock,
             executor=self._executor,
         )
-        self._purgatory = self._purgatory_class(
+        purgatory = self._purgatory_class(
             "reference",
             timer,
             purge_interval=config.purge_interval,
             shards=_FEW_SHARDS,
             reaper_enabled=False,
         )
-        self._true: set[Condition] = set()
-        self._operations: dict[OperationId, ConditionOperation] = {}
-        self._completed: list[OperationId] = []
-        self._expired: list[OperationId] = []
-
-    def _watch(self, call: TryCompleteElseWatch) -> bool:
-        operation = ConditionOperation(
-            call.operation,
-            call.delay_ms,
-            lambda: self._holds([condition in self._true for condition in call.conditions]),
-            discipline=self._discipline(),
-            completed=self._completed,
-            expired=self._expired,
+        self._port = PurgatoryPort(
+            purgatory,
+            self._ran,
+            clock=self._clock,
+            discipline=self._discipline,
+            holds=self._holds,
         )
-        self._operations[call.operation] = operation
-        return self._purgatory.try_complete_else_watch(operation, call.keys)
-
-    def _operation(self, name: OperationId) -> DelayedOperation:
-        if name not in self._operations:
-            raise RefusedError("UnknownOperation", f"no operation {name!r} was handed in")
-        return self._operations[name]
-
-    def _name(self, operation: DelayedOperation) -> OperationId:
-        return next(name for name, known in self._operations.items() if known is operation)
 
     def _observe(self, answer: PurgatoryObservation = _NO_ANSWER) -> PurgatoryObservation:
         """Return an answer together with the callbacks that have run by now."""
         self._executor.run_pending()
-        seen = replace(
-            answer, on_complete=tuple(self._completed), on_expiration=tuple(self._expired)
+        ran, self._ran.callbacks = self._ran.callbacks, []
+        return replace(
+            answer,
+            on_complete=tuple(what.operation for what in ran if isinstance(what, OnComplete)),
+            on_expiration=tuple(what.operation for what in ran if isinstance(what, OnExpiration)),
         )
-        self._completed.clear()
-        self._expired.clear()
-        return seen
 
 
-class ConditionOperation(DelayedOperation):
-    """An operation whose predicate is `holds`, and that records its callbacks by its name."""
+class _Ran:
+    """The callbacks of operations that have run."""
 
-    __slots__ = ("_completed", "_expired", "_holds", "name")
+    def __init__(self) -> None:
+        self.callbacks: list[Call] = []
 
-    def __init__(
-        self,
-        name: OperationId,
-        delay_ms: int,
-        holds: Callable[[], bool],
-        *,
-        discipline: CompletionDiscipline,
-        completed: list[OperationId],
-        expired: list[OperationId],
-    ) -> None:
-        super().__init__(delay_ms, discipline=discipline)
-        self.name = name
-        self._holds = holds
-        self._completed = completed
-        self._expired = expired
+    def begins(self, what: Call) -> None:
+        """Take note of a callback."""
+        self.callbacks.append(what)
 
-    def try_complete(self) -> bool:
-        """Test the predicate."""
-        return self._holds() and self.force_complete()
+    def ends(self, what: Call) -> None:
+        """Do nothing: a driver tells that a callback has run, and not when it ended."""
 
-    def on_complete(self) -> None:
-        """Record the completion."""
-        self._completed.append(self.name)
 
-    def on_expiration(self) -> None:
-        """Record the expiry."""
-        self._expired.append(self.name)
+def _told(answer: PurgatoryAnswer) -> PurgatoryObservation:
+    match answer:
+        case Completed(completed=completed):
+            return PurgatoryObservation(completed=completed)
+        case Checked(count=count):
+            return PurgatoryObservation(count=count)
+        case Cancelled(cancelled=cancelled):
+            assert not isinstance(cancelled, Absent)
+            return PurgatoryObservation(cancelled=cancelled)
+        case Gauge() | Advanced() | Nothing():
+            return _NO_ANSWER
 
 
 def serve() -> ServedComponent:

@@ -13,10 +13,8 @@ from wheelproof_spec.components.purgatory.component import (
     PurgatoryObservation,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.components.purgatory.reference import (
-    ConditionOperation,
-    ReferencePurgatoryPort,
-)
+from wheelproof_spec.components.purgatory.port import NamedOperation
+from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 
 _WIRE = DrivenWire(DEFINITION)
 
@@ -84,16 +82,16 @@ class _VisiblePurgatory(ReferencePurgatoryPort):
         return self._clock.hi_res_clock_ms()
 
     def conditions(self) -> tuple[str, ...]:
-        return tuple(sorted(self._true))
+        return tuple(sorted(self._port.conditions))
 
     def alive(self) -> tuple[OperationId, ...]:
         return tuple(
-            name for name, operation in self._operations.items() if not operation.is_done()
+            name for name, operation in self._port.operations.items() if not operation.is_done()
         )
 
     def lists(self) -> list[tuple[str, list[tuple[str, bool]]]]:
         """Return each key with the operations in its list, and whether they are done."""
-        purgatory = self._purgatory
+        purgatory = self._port.purgatory
         found = purgatory.lists() if isinstance(purgatory, _OpenPurgatory) else ()
         return sorted(
             (
@@ -101,7 +99,7 @@ class _VisiblePurgatory(ReferencePurgatoryPort):
                 [
                     (operation.name, operation.is_done())
                     for operation in operations
-                    if isinstance(operation, ConditionOperation)
+                    if isinstance(operation, NamedOperation)
                 ],
             )
             for key, operations in found

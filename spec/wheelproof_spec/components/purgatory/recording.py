@@ -41,6 +41,7 @@ from wheelproof_spec.components.purgatory.component import (
     TryComplete,
     TryCompleteElseWatch,
 )
+from wheelproof_spec.components.purgatory.port import AnyPurgatory
 from wheelproof_spec.components.timer.port import TimerRecorder
 from wheelproof_spec.history.recording.recorded_run import (
     HistoryWriter,
@@ -53,7 +54,6 @@ from wheelproof_spec.history.recording.recorded_run import (
 from wheelproof_spec.history.recording.refusals import refusal_of
 
 _P = ParamSpec("_P")
-AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
 _CALLBACKS: dict[str, type[TryComplete | OnComplete | OnExpiration]] = {
     "try_complete": TryComplete,
     "on_complete": OnComplete,
