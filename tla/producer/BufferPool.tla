@@ -39,11 +39,13 @@ CONSTANTS
 
 Range(sequence) == {sequence[i] : i \in DOMAIN sequence}
 
+ASSUME Total \in Nat /\ SpuriousWakeUps \in BOOLEAN
 ASSUME Program \in [Clients -> Seq(1..Total) \ {<<>>}]
 ASSUME Restless \subseteq Clients /\ Unlucky \subseteq Clients
 ASSUME Limit \in [Clients -> Nat]
 ASSUME Victim \in [Interrupters -> Clients]
 ASSUME Poolable \in Nat \ {0}
+ASSUME Clients \cap Closers = {} /\ Clients \cap Interrupters = {} /\ Closers \cap Interrupters = {}
 
 VARIABLES
     now,            \* what the clock shows, in milliseconds
@@ -454,6 +456,7 @@ TypeOK ==
     /\ thrown \subseteq Clients
     /\ asked \in [Clients -> Nat]
 
+\* No two threads are at steps for which the lock is held.
 MutualExclusion == \A t \in Threads : pc[t] \in LockedSteps => lock = t
 
 RECURSIVE SumOver(_, _)
@@ -463,33 +466,36 @@ SumOver(amounts, threads) ==
     ELSE LET t == CHOOSE one \in threads : TRUE
          IN  amounts[t] + SumOver(amounts, threads \ {t})
 
-\* Rule 3.9.
+\* Rule 3.9: the memory is all there, wherever it is.
 NoByteIsLostOrMade ==
     lock = None =>
         nonPooled + InFreeList + SumOver(held, Clients) + SumOver(accumulated, Clients) = Total
 
 \* Rule 3.9: whoever could be served now has a signal that it has not acted on.
 NoWakeUpIsLost ==
-    lock = None /\ waiters # <<>> =>
-        LET first == Head(waiters) IN
-        HasEnough(Size(first) - accumulated[first]) => first \notin asleep
+    \A t \in Clients :
+        lock = None /\ waiters # <<>> /\ Head(waiters) = t /\ HasEnough(Size(t) - accumulated[t])
+            => t \notin asleep
 
-\* KAFKA-3651.
+\* A client is in the queue exactly while it waits, and once (KAFKA-3651).
 WaitersAreLiveThreads ==
     /\ \A t \in Range(waiters) : pc[t] \in WaitSteps
     /\ \A t \in Clients : pc[t] \in WaitSteps => t \in Range(waiters)
     /\ \A i, j \in DOMAIN waiters : waiters[i] = waiters[j] => i = j
 
+\* The first in the queue alone has got a part of its memory together.
 OnlyTheFirstAccumulates ==
     \A t \in Clients : accumulated[t] > 0 => waiters # <<>> /\ Head(waiters) = t
 
+\* Outside the lock a client has memory exactly while it uses or returns it.
 MemoryIsHeldByWhoeverUsesIt ==
     \A t \in Clients :
         pc[t] \in {"Make", "Refund", "Deallocate"} <=> held[t] > 0 /\ lock # t
 
-\* Rule 3.8.
+\* Rule 3.8: while nobody holds the lock of a closed pool, nobody sleeps in it.
 ClosedPoolLetsNobodySleep == closed /\ lock = None => asleep = {}
 
+\* Nobody's deadline is later than its limit allows.
 TotalWaitIsBounded ==
     \A t \in Clients : pc[t] \in WaitSteps => deadline[t] <= asked[t] + Limit[t]
 
@@ -507,12 +513,12 @@ NothingIsKeptInTheEnd ==
 
 (* Action properties *)
 
-\* Rule 6.6.2: a reservation that came to nothing is undone before the call raises, and the client
-\* that has waited longest is woken next.
+\* Rule 6.6.2: a reservation that came to nothing is undone before the call raises.
 AFailedAllocationGivesBack ==
     [][\A t \in Clients : pc[t] = "Refund" /\ pc'[t] # "Refund" =>
         nonPooled' = nonPooled + held[t] /\ held'[t] = 0]_vars
 
+\* Rule 6.6.2: after it the client that has waited longest is woken next.
 TheFirstIsToldOfARefund ==
     [][\A t \in Clients :
         pc[t] = "Refund" /\ pc'[t] # "Refund" /\ waiters # <<>> => pc'[t] = "Signal"]_vars
@@ -529,7 +535,7 @@ WhoeverFindsTooLittleGivesTheLockUp ==
         /\ pc[t] = "Lock" /\ lock' = t /\ held'[t] = 0 /\ ~closed => pc'[t] = "Await"
         /\ pc[t] = "Await" /\ pc'[t] # "Await" /\ t \notin interrupted => lock' = None]_vars
 
-\* Rule 3.10.
+\* Rule 3.10: whoever gets memory is the first in the queue, or the queue is empty.
 MemoryGoesToTheLongestWaiting ==
     [][\A t \in Clients :
         held[t] = 0 /\ held'[t] > 0 => waiters = <<>> \/ Head(waiters) = t]_vars
@@ -542,10 +548,12 @@ BuffersAreBrokenUpOnlyAsNeeded ==
             \/ nonPooled' < Poolable
             \/ held'[t] = Poolable /\ free' = free - 1 /\ nonPooled' = nonPooled]_vars
 
+\* Whoever waits again has time left.
 NobodyWaitsAgainAfterTheLimit ==
     [][\A t \in Clients :
         pc[t] = "EndWait" /\ pc'[t] = "Await" => now < asked[t] + Limit[t]]_vars
 
+\* Nobody gets memory from a closed pool.
 NothingIsLentAfterClose ==
     [][\A t \in Clients : closed /\ held[t] = 0 => held'[t] = 0]_vars
 
@@ -555,6 +563,7 @@ NobodyLeavesWithoutAReason ==
         t \in Range(waiters) \ Range(waiters') /\ held'[t] = 0 =>
             closed \/ t \in thrown \/ now >= asked[t] + Limit[t]]_vars
 
+\* Whoever wakes was signalled, interrupted or late, if no wait ends for no reason.
 NobodyWakesForNoReason ==
     [][\A t \in asleep \ asleep' :
         \/ SpuriousWakeUps

@@ -107,7 +107,9 @@ class Finite:
     def _at(self, field: Field, places: Sequence[int]) -> int:
         number = 0
         for place, sort in zip(places, field.sorts, strict=True):
-            number = number * len(self.elements[sort]) + place
+            size = len(self.elements[sort])
+            # A function of numbers goes on with the value of the largest number that is tried.
+            number = number * size + (min(max(place, 0), size - 1) if sort == INT else place)
         return self._offsets[field] + number
 
     def _compile(self, term: Term) -> Evaluated:
@@ -143,7 +145,7 @@ class Finite:
         offset = self._offsets[field]
         if not parts:
             return lambda state, _places: state[offset]
-        if len(parts) == 1:
+        if len(parts) == 1 and field.sorts != (INT,):
             (part,) = parts
             return lambda state, places: state[offset + int(part(state, places))]
         return lambda state, places: state[

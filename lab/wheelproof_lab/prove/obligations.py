@@ -42,6 +42,9 @@ Found = tuple[Verdict, str, str]
 
 _HELD = "every clause holds before, and this does not after"
 
+FITS = "what it writes fits"
+"""The obligation of an action that writes a sequence, or a word of another set."""
+
 BY_BOTH = "proved by z3 and cvc5"
 BY_ONE = "proved by z3 alone, cvc5 gave up"
 """How the summary of what is proved begins."""
@@ -77,6 +80,14 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
         yield f"{name} never happens", _never(proof, asking, name)
     for action in proof.taken:
         yield f"{action.name} can happen", happening.to(action)
+        if proof.system.writes_orders(action):
+            orders = proof.system.orders
+            kept_orders = all_of(action.fits, following(orders, action.changes))
+            soon = asking.keeps_soon(orders, kept_orders, [], action)
+            yield (
+                f"{action.name}: {FITS}",
+                soon or _refuted(asking.question(action), ~kept_orders, action),
+            )
         for name, clause in (*proof.clauses.items(), *proof.steps.items()):
             then = _then(clause, action)
             if then is clause:
@@ -127,9 +138,8 @@ class _Asking:
         self._system = system
         self._seconds = seconds
         self._clauses = tuple(proof.clauses.values())
-        self._facts = [
-            _fact_of(one) for one in dict.fromkeys(one for term in wanted for one in sums_in(term))
-        ]
+        sums = dict.fromkeys(one for term in wanted for one in sums_in(term))
+        self._facts = [*map(_fact_of, sums), *(() if system.orders == TRUE else (system.orders,))]
 
     def keeps_soon(
         self,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from wheelproof_lab.prove.terms import Change, Field, Sort, Term, fields_in
+from wheelproof_lab.prove.terms import TRUE, Change, Field, Sort, Term, fields_in
 from wheelproof_spec.tlc.states.values import Value
 
 
@@ -12,13 +12,15 @@ class Action:
     """A step: for some values of its parameters, if the guard holds, all changes happen at once.
 
     It has the name of the action of the TLA+ module. If that action is split into cases, a word in
-    brackets after the name says which case it is.
+    brackets after the name says which case it is. `fits` is whether the fields can have the new
+    values: a sequence has no element twice. It has to be shown of each action.
     """
 
     name: str
     parameters: tuple[Term, ...]
     guard: Term
     changes: tuple[Change, ...]
+    fits: Term = TRUE
 
     @property
     def tla_name(self) -> str:
@@ -36,12 +38,18 @@ class System:
     """A transition system: the initial state and the actions.
 
     `initial` gives each field that is not rigid its first value; `assumed` are the assumptions
-    about the rigid fields.
+    about the rigid fields. `orders` is what holds of the fields of each sequence, by what they are.
     """
 
     initial: tuple[Change, ...]
     actions: tuple[Action, ...]
     assumed: Mapping[str, Term] = field(default_factory=dict[str, Term])
+    orders: Term = TRUE
+
+    def writes_orders(self, action: Action) -> bool:
+        """Tell whether an action has to show that what it writes fits."""
+        read = set(fields_in(self.orders))
+        return action.fits != TRUE or any(one.field in read for one in action.changes)
 
     def replaced(self, *actions: Action, without: Iterable[str] = ()) -> "System":
         """Return the system with `actions`, which replace those of the same names or are added."""
@@ -170,7 +178,8 @@ class Proof:
         each = len(self.clauses) + len(self.steps) + 1
         once = len(self.clauses) + len(self.promises) + len(self.variants) + len(self.never)
         ties = len(self.ties) + 1 if self.ties else 0
-        return once + each * len(self.taken) + ties
+        written = sum(map(self.system.writes_orders, self.taken))
+        return once + each * len(self.taken) + written + ties
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,9 +34,7 @@ INSIDE: Mapping[str, str] = MappingProxyType(
     {
         "AppendsInProgress.MutualExclusion": _MONITOR,
         "AppendsInProgress.NobodyWakesForNoReason": _WAKES,
-        "BufferPool.CallsLeaveNothingBehind": _REGISTERS,
         "BufferPool.MutualExclusion": _MONITOR,
-        "BufferPool.NobodyWakesForNoReason": _WAKES,
         "ConditionClaims.MutualExclusion": _MONITOR,
         "DelayQueue.DoneIsDone": "a thread of the model calls once",
         "DelayQueue.MutualExclusion": _MONITOR,

@@ -19,14 +19,16 @@ pytestmark = pytest.mark.slow
 SHOP = r"""
 ------------------------------- MODULE Shop -------------------------------
 EXTENDS Integers, FiniteSets, Sequences
-CONSTANTS People, Shy, Loud, Most, Style, None
+CONSTANTS People, Shy, Loud, Most, Style, Prices, Best, None
 ASSUME Shy \subseteq People /\ Loud \subseteq People
 ASSUME Most \in Nat \ {0}
 ASSUME Shy \cap Loud = {}
 ASSUME Most % 2 = 0
 ASSUME Style \in {"old", "new"}
-VARIABLES inside, last, mood, visits, shut, friends
-vars == <<inside, last, <<mood, visits>>, shut, friends>>
+ASSUME Prices \in [Shy -> Seq(1..Most) \ {<<>>}]
+ASSUME Best \in [Loud -> Shy]
+VARIABLES inside, last, mood, visits, shut, friends, queue
+vars == <<inside, last, <<mood, visits>>, shut, friends, queue>>
 TypeOK ==
     /\ inside \subseteq People
     /\ last \in People \cup {None}
@@ -34,6 +36,7 @@ TypeOK ==
     /\ visits \in [Shy -> Nat]
     /\ shut \in BOOLEAN
     /\ friends \in [People -> SUBSET People]
+    /\ queue \in Seq(People)
 Init ==
     /\ inside = {}
     /\ last = None
@@ -41,8 +44,17 @@ Init ==
     /\ visits = [p \in Shy |-> 0]
     /\ shut = FALSE
     /\ friends = [p \in People |-> {p}]
+    /\ queue = <<>>
 Feel(p, how) == mood' = [mood EXCEPT ![p] = how]
-Rest == UNCHANGED <<friends, shut>>
+Rest == UNCHANGED <<friends, shut, queue>>
+Join(p) ==
+    /\ Most \div 2 > Len(queue)
+    /\ queue' = Append(queue, p)
+    /\ UNCHANGED <<inside, last, mood, visits, shut, friends>>
+Leave(p) ==
+    /\ queue' = SelectSeq(queue, LAMBDA one : one # p)
+    /\ last' \in IF shut THEN {} ELSE {p}
+    /\ UNCHANGED <<inside, mood, visits, shut, friends>>
 Enter(p) ==
     LET free == ~shut /\ p \notin inside IN
     /\ free
@@ -56,19 +68,27 @@ Turn(p) ==
           /\ Feel(p, "cross")
        \/ /\ mood[p] = "cross"
           /\ Feel(p, "calm")
-    /\ UNCHANGED <<inside, last, visits, friends, shut>>
+    /\ UNCHANGED <<inside, last, visits, friends, shut, queue>>
 Meet(p) ==
     /\ \E q \in inside \ {p} :
         /\ friends' = [friends EXCEPT ![p] = @ \cup {q}]
         /\ CASE last = q -> last' = None
              [] OTHER -> last' = last
-    /\ UNCHANGED <<inside, mood, visits, shut>>
-Shut == ~shut /\ shut' = TRUE /\ UNCHANGED <<inside, last, mood, visits, friends>>
+    /\ UNCHANGED <<inside, mood, visits, shut, queue>>
+Shut == ~shut /\ shut' = TRUE /\ UNCHANGED <<inside, last, mood, visits, friends, queue>>
 Idle == UNCHANGED vars
 Step(p) == Turn(p) \/ Meet(p)
+Range(s) == {s[i] : i \in DOMAIN s}
+RECURSIVE Sum(_, _)
+Sum(f, some) ==
+    IF some = {} THEN 0 ELSE LET p == CHOOSE q \in some : TRUE IN f[p] + Sum(f, some \ {p})
+RECURSIVE Skip(_, _)
+Skip(f, some) ==
+    IF some = {} THEN 0 ELSE LET p == CHOOSE q \in some : TRUE IN 1 + Skip(f, some \ {p})
 Next ==
     \/ \E p \in Shy : Enter(p) \/ Step(p)
     \/ \E q \in Loud : Step(q) \/ Enter(q)
+    \/ \E p \in People : Join(p) \/ Leave(p)
     \/ Shut
     \/ Idle
 Spec == Init /\ [][Next]_vars /\ WF_vars(Shut)
@@ -131,6 +151,29 @@ TRANSLATED = {
         r"(SumOf(LAMBDA x : (IF ((x \in inside) /\ (\A y \in People : (~(<<x, y>> \in "
         r"friends) \/ (y \in Loud)))) THEN 1 ELSE 0), People) = 0)"
     ),
+    "queue = <<>>": "((Len(queue)) = 0)",
+    r"\A p \in People : Head(queue) = p => last = p": (
+        r"(\A x \in People : (~((Place(x, queue)) = 1) \/ (last = x)))"
+    ),
+    r"\A p \in Range(queue) : p \in Shy": (
+        r"(\A x \in People : ((0 >= (Place(x, queue))) \/ (x \in Shy)))"
+    ),
+    r"\A p \in Shy : \E i \in DOMAIN queue : queue[i] = p /\ i > Most": (
+        r"(\A x \in People : (~(x \in Shy) \/ ((0 < (Place(x, queue))) /\ "
+        r"(Most < (Place(x, queue))))))"
+    ),
+    r"\A p \in Shy : Prices[p][visits[p]] <= Len(Prices[p])": (
+        r"(\A x \in People : (~(x \in Shy) \/ ((IF x \in Shy THEN (Len(Prices[x])) ELSE 0) >= "
+        r"(IF x \in Shy THEN (Prices[x][(IF x \in Shy THEN visits[x] ELSE 0)]) ELSE 0))))"
+    ),
+    r"\A p \in Loud : Best[p] \in inside": (
+        r"(\A x \in People : (~(x \in Loud) \/ (\E y \in People : "
+        r"((x \in Loud /\ (Best[x] = y)) /\ (y \in inside)))))"
+    ),
+    "Sum(visits, Shy) = Most": (
+        r"(SumOf(LAMBDA x : (IF (x \in Shy) THEN (IF x \in Shy THEN visits[x] ELSE 0) ELSE 0), "
+        "People) = Most)"
+    ),
 }
 """Expressions, and the terms that they become, printed as TLA+."""
 
@@ -145,7 +188,16 @@ REFUSED = {
     "[a |-> 1].a = 1": "a field of a record",
     r"{visits[p] : p \in Shy} = {}": "a set {e : x",
     r"(CHOOSE p \in People : TRUE) \in Shy": "CHOOSE",
-    r"Most \div 2 = 1": r"`\div`",
+    r"Most \div 2 = 1": "a quotient in a clause",
+    r"\A p \in People : queue[p] = p": "another kind of value where Int belongs",
+    r"SelectSeq(queue, LAMBDA one : one \in Shy) = queue": (
+        "SelectSeq that may leave out more than one element"
+    ),
+    "Tail(queue) = queue": "`Tail`",
+    "Skip(visits, Shy) = 0": "Skip, a recursion that is no sum,",
+    r"\E i \in DOMAIN Prices : TRUE": "the indexes of anything but a sequence",
+    "<<None>> = queue": "a tuple",
+    "Append(queue, None) = queue": "Append of anything but an element",
     r'mood[last] = "calm"': "last, which may be None, as the argument of a function",
     r'[mood EXCEPT ![last] = "calm"] = mood': "last, which may be None",
     "shut' = shut": "a prime in place of a state",
@@ -234,13 +286,23 @@ def test_assumptions(expressions: Derived) -> None:
         r"Shy \subseteq People /\ Loud \subseteq People",
         r"Most \in Nat \ {0}",
         r"Shy \cap Loud = {}",
+        r"Prices \in [Shy -> Seq(1..Most) \ {<<>>}]",
     ]
-    assert expressions.left_out == ("Most % 2 = 0",)
+    assert expressions.left_out == ("Most % 2 = 0", r"Best \in [Loud -> Shy]")
 
 
 def test_actions(expressions: Derived) -> None:
     actions = {one.name: one for one in expressions.system.actions}
-    assert [*actions] == ["Enter", "Turn (calm)", "Turn (cross)", "Meet (1)", "Meet (2)", "Shut"]
+    assert [*actions] == [
+        "Enter",
+        "Turn (calm)",
+        "Turn (cross)",
+        "Meet (1)",
+        "Meet (2)",
+        "Join",
+        "Leave",
+        "Shut",
+    ]
     assert _said(actions["Enter"]) == {
         "inside": r"((x \in inside) \/ (x = p))",
         "last": r"(~(\A z \in People : ~((z \in inside) \/ (z = p))) /\ (x = p))",
@@ -259,6 +321,29 @@ def test_actions(expressions: Derived) -> None:
     }
     assert [*_said(actions["Meet (2)"])] == ["friends"]
     assert _said(actions["Shut"]) == {"shut": "TRUE"}
+
+
+def test_a_sequence_is_a_place_of_each_element(expressions: Derived) -> None:
+    actions = {one.name: one for one in expressions.system.actions}
+    join, leave = actions["Join"], actions["Leave"]
+    assert _said(join) == {
+        "queue": "(IF (x = p) THEN ((Len(queue)) + 1) ELSE (Place(x, queue)))",
+        "queue, its length": "((Len(queue)) + 1)",
+    }
+    assert text(join.fits, {"p": "p"}) == "(0 >= (Place(p, queue)))"
+    # The quotient is a number that the step chooses, and of which it says what it is.
+    (_, quotient) = join.parameters
+    assert text(join.guard, {"p": "p", str(quotient.value): "q"}) == (
+        "(((Len(queue)) < q) /\\ (Most >= (q * 2)) /\\ (Most < ((q * 2) + 2)))"
+    )
+    assert _said(leave)["queue, its length"] == (
+        "(IF (0 < (Place(p, queue))) THEN ((Len(queue)) - 1) ELSE (Len(queue)))"
+    )
+    assert text(leave.guard, {"p": "p"}) == "~shut"
+    assert [one for one in actions.values() if expressions.system.writes_orders(one)] == [
+        join,
+        leave,
+    ]
 
 
 def test_what_holds_of_each_step(expressions: Derived) -> None:

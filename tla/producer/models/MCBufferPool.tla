@@ -4,6 +4,8 @@ EXTENDS BufferPoolProof
 
 CONSTANT MaxTime    \* nothing happens later
 
+ASSUME MaxTime \in Nat
+
 MCLater(time) == IF time < MaxTime THEN {time + 1} ELSE {}
 
 \* Never, in a model whose time ends before.

@@ -37,6 +37,8 @@ _STEPS_A_SECOND = 3_000_000
 """z3's own steps for a second of a limit: so a limit ends in the same place on any computer."""
 _LARGEST = 2**32 - 1
 _SMALL_S = 0.5
+_ARGUMENTS = 6
+"""How many numbers are tried as arguments of a function of numbers."""
 _FEW = 5
 """The most elements of each sort in a state that is searched before a larger one."""
 
@@ -279,13 +281,14 @@ class Question:
         for sort in self._sorts():
             known = model.get_universe(_sort(sort))
             universe[sort] = known or [z3.Const(f"a {sort.name}", _sort(sort))]
-        world = Finite(
-            self._language.fields,
-            {
-                sort: [f"{sort.name.lower()}{number}" for number in range(1, len(some) + 1)]
-                for sort, some in universe.items()
-            },
-        )
+        elements = {
+            sort: [f"{sort.name.lower()}{number}" for number in range(1, len(some) + 1)]
+            for sort, some in universe.items()
+        }
+        numbers = [z3.IntVal(number) for number in range(_ARGUMENTS)]
+        universe[INT] = numbers
+        elements[INT] = [str(number) for number in range(_ARGUMENTS)]
+        world = Finite(self._language.fields, elements)
 
         def value(term: z3.ExprRef, sort: Sort) -> Scalar:
             found = model.eval(term, model_completion=True)

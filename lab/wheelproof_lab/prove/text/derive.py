@@ -13,13 +13,17 @@ from wheelproof_lab.prove.following import with_values
 from wheelproof_lab.prove.system import Action, Instance, System
 from wheelproof_lab.prove.terms import (
     FALSE,
+    INT,
     Change,
     Field,
     Sort,
     Term,
     after,
+    free_in,
 )
-from wheelproof_lab.prove.text.expressions import Expressions, Given
+from wheelproof_lab.prove.text.arithmetic import Quotients
+from wheelproof_lab.prove.text.expressions import Expressions
+from wheelproof_lab.prove.text.reading import Given
 from wheelproof_lab.prove.text.steps import OR, Branch, Ways, cases_of
 from wheelproof_lab.prove.text.syntax import (
     ACTION_LEVEL,
@@ -30,7 +34,7 @@ from wheelproof_lab.prove.text.syntax import (
     What,
 )
 from wheelproof_lab.prove.text.typed import Constants, conjuncts_of, constants_of, variables_of
-from wheelproof_lab.prove.text.types import Type, changes, declared, read
+from wheelproof_lab.prove.text.types import Type, changes, declared, fits, length_of, orders, read
 from wheelproof_lab.prove.text.values import (
     MismatchError,
     Value,
@@ -39,6 +43,9 @@ from wheelproof_lab.prove.text.values import (
 )
 
 _COMMENT = "\\* "
+
+Constant = int | Sequence[str] | Mapping[str, int | str | tuple[int, ...]]
+"""The value of a constant: a number, a set, or a function to numbers, elements or sequences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +89,7 @@ class Derived:
         )
         changing = {name: declared(name, kind) for name, kind in self._types.items()}
         self.fields: Mapping[str, Field] = {**self._constants.fields, **changing}
+        self._quotients = Quotients()
         self._now = {name: read(changing[name], kind) for name, kind in self._types.items()}
         self._then = {name: read(changing[name], kind, after) for name, kind in self._types.items()}
         self._reading = Expressions(
@@ -90,8 +98,10 @@ class Derived:
             now=self._now.__getitem__,
             replaced=source.replaced,
             universes=source.sorts,
+            quotients=self._quotients,
         )
         self._ways = Ways(reading=self._reading, now=self._now)
+        self._orders = conjunction([orders(changing[name], self._types[name]) for name in changing])
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -110,7 +120,7 @@ class Derived:
 
     def clause(self, name: str) -> Term:
         """Return an invariant of the module as a term."""
-        return self._reading.term(self._module.called(name).body, {})
+        return self._closed(self._module.called(name).body, self._reading)
 
     def step(self, name: str) -> Term:
         """Return what a property [][P]_v says of each step: P."""
@@ -119,20 +129,42 @@ class Derived:
             if node.name != outer:
                 raise node.refuse(f"{name}, which is not [][...]_v,")
             node = node.parts[0]
-        return replace(self._reading, then=self._then.__getitem__).term(node, {})
+        return self._closed(node, replace(self._reading, then=self._then.__getitem__))
+
+    def _closed(self, node: Node, reading: Expressions) -> Term:
+        term = reading.term(node, {})
+        if free_in(term):
+            raise node.refuse("a quotient in a clause")
+        return term
 
     def instance(
-        self, elements: Mapping[str, Sequence[str]], constants: Mapping[str, Sequence[str] | int]
+        self,
+        elements: Mapping[str, Sequence[str]],
+        constants: Mapping[str, Constant],
+        numbers: range = range(0),
     ) -> Instance:
-        """Return a few elements of each sort, and the values of constants: sets, or numbers."""
+        """Return a few elements of each sort, the values of constants, and some numbers.
+
+        `numbers` are tried as quotients, and those from 0 on as arguments of a constant.
+        """
         rigid: dict[Field, Mapping[tuple[str, ...], bool | int]] = {}
         for name, value in constants.items():
+            of = self.fields[name]
             if isinstance(value, int):
-                rigid[self.fields[name]] = {(): value}
+                rigid[of] = {(): value}
+            elif not isinstance(value, Mapping):
+                rigid[of] = {(one,): True for one in value}
             else:
-                rigid[self.fields[name]] = {(one,): True for one in value}
+                rigid[of] = {}
+                for place, one in value.items():
+                    more, length = _of_a_function(place, one)
+                    rigid[of] = {**rigid[of], **more}
+                    if isinstance(one, tuple):
+                        rigid[length_of(of)] = {**rigid.get(length_of(of), {}), **length}
         known = {self._source.sorts[name]: tuple(some) for name, some in elements.items()}
-        return Instance(elements=known, rigid=rigid)
+        if numbers:
+            known[INT] = tuple(str(one) for one in numbers if one >= 0)
+        return Instance(elements=known, rigid=rigid, numbers=tuple(numbers))
 
     @cached_property
     def system(self) -> System:
@@ -142,7 +174,12 @@ class Derived:
         assumed = dict(self._constants.assumed)
         for name in self._source.assuming:
             assumed[module.text(module.called(name).place)] = self.clause(name)
-        return System(initial=self._initial(), actions=tuple(self._actions()), assumed=assumed)
+        return System(
+            initial=self._initial(),
+            actions=tuple(self._actions()),
+            assumed=assumed,
+            orders=self._orders,
+        )
 
     def _check_spec(self, definition: Definition) -> None:
         """Refuse a Spec that begins with another Init, or goes on by another Next."""
@@ -194,7 +231,7 @@ class Derived:
             for branch in self._ways.taken(found.definition.body, found.given, start):
                 changed = tuple(self._changes(found.definition, branch.set_to))
                 if conjunction(branch.guard) != FALSE and changed:
-                    made.append((branch, changed))
+                    made.append((self._divided(found.definition, branch, changed), changed))
             cases = cases_of([branch for branch, _ in made])
             for case, (branch, changed) in zip(cases, made, strict=True):
                 yield Action(
@@ -202,7 +239,23 @@ class Derived:
                     parameters=branch.parameters,
                     guard=conjunction(branch.guard),
                     changes=changed,
+                    fits=self._fits(branch.set_to),
                 )
+
+    def _fits(self, set_to: Mapping[str, Value]) -> Term:
+        """Return whether the fields can have the values that a step gives them."""
+        return conjunction([fits(self._types[name], value) for name, value in set_to.items()])
+
+    def _divided(self, definition: Definition, branch: Branch, changed: Sequence[Change]) -> Branch:
+        """Return the branch with the quotients that it needs as parameters."""
+        terms = [*branch.guard, *(one.value for one in changed), self._fits(branch.set_to)]
+        try:
+            needed, said = self._quotients.in_terms(terms, branch.parameters)
+        except MismatchError as error:
+            raise NotInTheFragmentError(definition.place, str(error)) from error
+        return replace(
+            branch, parameters=(*branch.parameters, *needed), guard=(*branch.guard, said)
+        )
 
     def _found(self) -> Iterator[_Found]:
         definition = self._module.called("Next")
@@ -281,3 +334,16 @@ def _is_choice(node: Node) -> bool:
     if node.name in OR:
         return all(map(_is_choice, node.parts))
     return node.what is What.DEFINED and node.level == ACTION_LEVEL
+
+
+def _of_a_function(
+    place: str, value: int | str | tuple[int, ...]
+) -> tuple[Mapping[tuple[str, ...], bool | int], Mapping[tuple[str, ...], int]]:
+    """Return the rows of a constant function at a place, and the length of a sequence there."""
+    if isinstance(value, int):
+        return {(place,): value}, {}
+    if isinstance(value, str):
+        return {(place, value): True}, {}
+    return {(place, str(number)): one for number, one in enumerate(value, 1)}, {
+        (place,): len(value)
+    }

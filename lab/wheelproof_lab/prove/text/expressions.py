@@ -6,7 +6,7 @@ quantifiers over sets. Everything else is refused by name and line.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from wheelproof_lab.prove.terms import (
     BOOL,
@@ -20,17 +20,22 @@ from wheelproof_lab.prove.terms import (
     for_all,
     there_is,
 )
+from wheelproof_lab.prove.text import sequences
+from wheelproof_lab.prove.text.arithmetic import OPERATORS, Quotients, counted, numbers, summed
+from wheelproof_lab.prove.text.reading import Given, Later
 from wheelproof_lab.prove.text.syntax import OTHER, Bound, Definition, Module, Node, What
 from wheelproof_lab.prove.text.values import (
+    Index,
     Map,
     MismatchError,
+    Numbers,
+    Ordered,
     Some,
     Text,
     Value,
     among,
     chosen,
     conjunction,
-    counted,
     disjunction,
     equal,
     listed,
@@ -38,18 +43,6 @@ from wheelproof_lab.prove.text.values import (
     sorted_as,
     within,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Later:
-    """An argument of an operator: it is evaluated where it is read, for that may be primed."""
-
-    node: Node
-    given: "Given"
-
-
-Given = Mapping[str, Value | Later]
-"""The parameters and bound variables, by key."""
 
 Values = Callable[[str], Value]
 """Returns the value of a variable by its name."""
@@ -70,6 +63,7 @@ class Expressions:
     then: Values | None = None
     replaced: Mapping[str, str] | None = None
     universes: Mapping[str, Sort] | None = None
+    quotients: Quotients = field(default_factory=Quotients)
 
     def term(self, node: Node, given: Given) -> Term:
         """Return the truth value of an expression."""
@@ -93,6 +87,8 @@ class Expressions:
     def called(self, node: Node, given: Given) -> tuple[Definition, Given]:
         """Return the definition that a node applies, and what its parameters are."""
         definition = self.definition(node)
+        if definition.is_recursive:
+            raise node.refuse(f"{node.name}, a recursion that is no sum,")
         keys = [key for key, _ in definition.parameters]
         arguments = [Later(part, given) for part in node.parts]
         return definition, {**given, **dict(zip(keys, arguments, strict=True))}
@@ -133,10 +129,18 @@ class Expressions:
                     return Some(lambda _: TRUE, sort)
                 if node.key not in self.module.definitions:
                     raise node.refuse(f"`{node.name}`")
+                if self.module.sums(self.definition(node)):
+                    return self._sum(node, given)
                 definition, within_it = self.called(node, given)
                 return self.value(definition.body, within_it)
             case What.BUILT_IN:
                 return self._built_in(node, given)
+
+    def _sum(self, node: Node, given: Given) -> Value:
+        amounts, some = self.value(node.parts[0], given), self.some(node.parts[1], given)
+        if not isinstance(amounts, Map):
+            raise node.refuse("a sum of anything but a function's values")
+        return summed(some, lambda x: sorted_as(amounts.at(x), INT), "a sum")
 
     def _built_in(self, node: Node, given: Given) -> Value:
         match node.name:
@@ -210,6 +214,10 @@ class Expressions:
 
     def _application(self, node: Node, given: Given) -> Value:
         function, place = self._two(node, given)
+        if isinstance(function, Ordered):
+            return sequences.at(function, place)
+        if isinstance(function, Numbers):
+            return function.at(sorted_as(place, INT))
         if not isinstance(function, Map):
             raise node.refuse(f"{_named(node.parts[0])}[...], which is no function on a given set,")
         return function.at(_element(node.parts[1], place, function.domain))
@@ -245,12 +253,17 @@ class Expressions:
         if not flat:
             return self.term(node.parts[0], given)
         ((key, _), bound), *rest = flat
+        is_all = node.name == "$BoundedForall"
+        if bound.values.name == "DOMAIN":
+            sequence = self.value(bound.values.parts[0], given)
+            return sequences.over_indexes(
+                sequence, is_all, key, given, lambda inside: self._over(node, rest, inside)
+            )
         some = self.some(bound.values, given)
         if some.sort == INT:
             raise node.refuse("a quantifier over numbers")
         if some.sort is not None and some.none != FALSE:
             raise node.refuse("a quantifier over elements and None")
-        is_all = node.name == "$BoundedForall"
 
         def body(value: Value) -> Term:
             said = self._over(node, rest, {**given, key: value})
@@ -290,14 +303,21 @@ class Expressions:
             case "Int":
                 return Some(lambda _: TRUE, INT)
             case "Nat":
-                return _numbers(as_term(0, INT))
+                return numbers(as_term(0, INT))
             case "..":
                 least, most = (self._an_integer(part, given) for part in node.parts)
-                return _numbers(least, most)
-            case "+" | "-" | "*" | "<" | ">" | "\\leq" | "\\geq" | "-.":
-                return self._number(node, given)
+                return numbers(least, most)
+            case "-.":
+                return self._an_integer(node.parts[0], given) * -1
+            case "\\div":
+                return self.quotients.of(*(self._an_integer(part, given) for part in node.parts))
+            case name if name in OPERATORS:
+                return OPERATORS[name](*(self._an_integer(part, given) for part in node.parts))
             case _:
-                raise node.refuse(_CONSTRUCTS.get(node.name, f"`{node.name}`"))
+                found = sequences.asked(self, node, given)
+                if found is None:
+                    raise node.refuse(_CONSTRUCTS.get(node.name, f"`{node.name}`"))
+                return found
 
     def _combined(self, node: Node, given: Given) -> Some:
         one, other = (self.some(part, given) for part in node.parts)
@@ -324,30 +344,11 @@ class Expressions:
 
     def _an_integer(self, node: Node, given: Given) -> Term:
         value = self.value(node, given)
+        if isinstance(value, Index):
+            return value.number
         if not isinstance(value, Term) or value.sort != INT:
             raise node.refuse(f"{_named(node)} in place of a number")
         return value
-
-    def _number(self, node: Node, given: Given) -> Term:
-        numbers = [self._an_integer(part, given) for part in node.parts]
-        if len(numbers) == 1:
-            return numbers[0] * -1
-        one, other = numbers
-        match node.name:
-            case "+":
-                return one + other
-            case "-":
-                return one - other
-            case "*":
-                return one * other
-            case "<":
-                return one < other
-            case ">":
-                return one > other
-            case "\\leq":
-                return one <= other
-            case _:
-                return one >= other
 
 
 _OLD = "@"
@@ -362,14 +363,6 @@ _CONSTRUCTS = {
     "$SquareAct": "[A]_v",
     "SUBSET": "SUBSET",
 }
-
-
-def _numbers(least: Term, most: Term | None = None) -> Some:
-    def has(value: Value) -> Term:
-        number = sorted_as(value, INT)
-        return conjunction([number >= least, *([] if most is None else [number <= most])])
-
-    return Some(has, INT)
 
 
 def _named(node: Node) -> str:

@@ -123,6 +123,7 @@ class _Reader:
                         for ref in one.element.iterfind("params/leibnizparam/FormalParamNodeRef")
                     ),
                     body=self._node(_only(one.element, "body")),
+                    is_recursive=one.element.find("recursive") is not None,
                 ),
             )
 
@@ -150,6 +151,8 @@ class _Reader:
                 return Node(what=What.LET, name="LET", place=place, level=level, parts=(body,))
             case "OpApplNode":
                 return self._applied(element, place, level)
+            case "OpArgNode":
+                return self._argument(element, place, level)
             case _:
                 # Refused where it is evaluated, so that a part that no proof needs may have it.
                 return Node(what=What.BUILT_IN, name=element.tag, place=place, level=level)
@@ -178,6 +181,12 @@ class _Reader:
             parts=tuple(map(self._node, operands if operands is not None else ())),
             bound=tuple(map(self._bound, element.iterfind("boundSymbols/*"))),
         )
+
+    def _argument(self, element: ET.Element, place: Place, level: int) -> Node:
+        """Return an operator that is given to another one, with nothing applied to it."""
+        key = _only(element, "argument").findtext("UID") or ""
+        name = self._entries[key].name
+        return Node(what=What.DEFINED, name=name, key=key, place=place, level=level)
 
     def _bound(self, element: ET.Element) -> Bound:
         references = element.findall("FormalParamNodeRef")

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from wheelproof_lab.prove.terms import FALSE, TRUE, Kind, Term, conjuncts
-from wheelproof_lab.prove.text.expressions import Expressions, Given
+from wheelproof_lab.prove.text.expressions import Expressions
+from wheelproof_lab.prove.text.reading import Given
 from wheelproof_lab.prove.text.syntax import ACTION_LEVEL, OTHER, Node, What
 from wheelproof_lab.prove.text.values import MismatchError, Value, chosen, conjunction, negation
 
@@ -88,10 +89,37 @@ class Ways:
             if target.what is What.VARIABLE:
                 value = reading.value(node.parts[1], given)
                 return [self._set(node, branch, {target.name: value})]
+        if node.name == "\\in" and node.parts[0].name == "'":
+            (target,) = node.parts[0].parts
+            if target.what is What.VARIABLE and target.name not in branch.set_to:
+                return [
+                    self._set(
+                        node, replace(branch, guard=(*branch.guard, *said_of)), {target.name: one}
+                    )
+                    for said_of, one in self._members(reading, node.parts[1], given)
+                ]
         if node.name in ("\\lnot", "=>", "=", "/=", "\\in", "$BoundedForall"):
             said = reading.term(node, given)
             return [replace(branch, guard=(*branch.guard, said))]
         raise node.refuse()
+
+    def _members(
+        self, reading: Expressions, node: Node, given: Given
+    ) -> Iterator[tuple[tuple[Term, ...], Value]]:
+        """Yield the members of a set that is written out, each with what has to hold for it."""
+        if node.what is What.DEFINED:
+            called, inside = reading.called(node, given)
+            yield from self._members(reading, called.body, inside)
+        elif node.name == "$SetEnumerate":
+            for part in node.parts:
+                yield (), reading.value(part, given)
+        elif node.name == "$IfThenElse":
+            test = reading.term(node.parts[0], given)
+            for said, part in ((test, node.parts[1]), (negation(test), node.parts[2])):
+                for more, one in self._members(reading, part, given):
+                    yield (said, *more), one
+        else:
+            raise node.refuse("a choice from a set that is not written out")
 
     def _after(self, branch: Branch) -> Expressions:
         def then(name: str) -> Value:

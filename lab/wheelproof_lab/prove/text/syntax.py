@@ -93,6 +93,7 @@ class Definition:
     place: Place
     parameters: tuple[tuple[str, str], ...]
     body: Node
+    is_recursive: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +110,36 @@ class Module:
     assumptions: tuple[Node, ...]
     lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
+    def sums(self, definition: Definition) -> bool:
+        """Tell whether an operator f(a, S) is the sum of a[x] over all x in S, by recursion."""
+        body = definition.body
+        if body.name != "$IfThenElse" or len(definition.parameters) != 2:
+            return False
+        (amounts, _), (some, _) = definition.parameters
+        test, nothing, more = body.parts
+        empty = test.name == "=" and [one.key for one in test.parts[:1]] == [some]
+        if not (empty and _is_set_of(test.parts[1], 0) and nothing.name == "0"):
+            return False
+        if more.what is not What.LET or more.parts[0].name != "+":
+            return False
+        here, others = more.parts[0].parts
+        if here.name != "$FcnApply" or here.parts[0].key != amounts:
+            return False
+        chosen = self.definitions.get(here.parts[1].key)
+        if chosen is None or self.definitions.get(others.key) is not definition:
+            return False
+        rest = others.parts[1]
+        return (
+            chosen.body.name == "$BoundedChoose"
+            and chosen.body.bound[0].values.key == some
+            and chosen.body.parts[0].name == "TRUE"
+            and others.parts[0].key == amounts
+            and rest.name == "\\"
+            and rest.parts[0].key == some
+            and _is_set_of(rest.parts[1], 1)
+            and rest.parts[1].parts[0].key == here.parts[1].key
+        )
+
     def called(self, name: str) -> Definition:
         """Return a definition; raises NotInTheFragmentError if there is none."""
         if name not in self.named:
@@ -120,3 +151,7 @@ class Module:
         """Return the lines of a place as one line."""
         lines = self.lines[place.module][place.line - 1 : place.last]
         return " ".join(" ".join(lines).split())
+
+
+def _is_set_of(node: Node, number: int) -> bool:
+    return node.name == "$SetEnumerate" and len(node.parts) == number

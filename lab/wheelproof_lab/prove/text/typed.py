@@ -3,19 +3,35 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wheelproof_lab.prove.terms import BOOL, FALSE, INT, TRUE, Field, Sort, Term, for_all
+from wheelproof_lab.prove.terms import BOOL, FALSE, INT, TRUE, Field, Sort, Term, as_term, for_all
 from wheelproof_lab.prove.text.expressions import Expressions
 from wheelproof_lab.prove.text.syntax import Module, Node, NotInTheFragmentError, What
 from wheelproof_lab.prove.text.types import (
+    Element,
     Function,
+    NumberRow,
     Optional,
+    Row,
     Scalar,
     Subset,
     Type,
     declared,
     read,
 )
-from wheelproof_lab.prove.text.values import NOTHING, Some, Text, Value
+from wheelproof_lab.prove.text.values import (
+    NOTHING,
+    Map,
+    Maybe,
+    Numbers,
+    Some,
+    Text,
+    Value,
+    among,
+    conjunction,
+    disjunction,
+    equal,
+    negation,
+)
 
 _NUMBERS = ("Nat", "Int", "..")
 _SETS = ("\\union", "\\intersect", "\\")
@@ -61,6 +77,11 @@ class _Typing:
             return Subset(some.sort)
         if node.name in _NUMBERS:
             return Scalar(INT)
+        if node.name == "Seq":
+            some = self.reading.some(node.parts[0], {})
+            if some.sort is None:
+                raise node.refuse("sequences of words")
+            return NumberRow() if some.sort == INT else Row(some.sort)
         if node.name == "\\union" and self._is_null(node.parts[1]):
             some = self.reading.some(node.parts[0], {})
             if some.sort is None:
@@ -68,6 +89,8 @@ class _Typing:
             return Optional(some.sort)
         if node.name in _SETS:
             kind = self.of(node.parts[0])
+            if isinstance(kind, Row | NumberRow):
+                return kind
             if isinstance(kind, Scalar) and kind.sort in (BOOL, INT):
                 return kind
         some = self.reading.some(node, {})
@@ -87,8 +110,43 @@ class _Typing:
 
     def constant(self, name: str, kind: Type) -> None:
         """Give a constant a type, and with it a rigid field."""
+        if isinstance(kind, Function) and isinstance(kind.to, Optional):
+            # No constant is written with None, so each place has an element.
+            kind = Function(kind.domain, Element(kind.to.sort))
         self.fields[name] = declared(name, kind, rigid=True)
         self.values[name] = read(self.fields[name], kind)
+
+    def said(self, value: Value, node: Node) -> Term:
+        """Return that a constant is in a set of functions or sequences."""
+        if node.name == "$SetOfFcns" and isinstance(value, Map):
+            domain, to = self.reading.some(node.parts[0], {}), node.parts[1]
+            if domain.sort is None:
+                raise node.refuse("a function on a set of words")
+
+            def at(place: Term) -> Term:
+                return disjunction([negation(domain.has(place)), self.said(value.at(place), to)])
+
+            return for_all(domain.sort, at)
+        if node.name == "\\" and isinstance(value, Numbers):
+            without = self.reading.some(node.parts[1], {}).listed
+            return conjunction(
+                [
+                    self.said(value, node.parts[0]),
+                    *(negation(equal(value.length, as_term(0, INT))) for _ in without),
+                ]
+            )
+        if node.name == "Seq" and isinstance(value, Numbers):
+            some = self.reading.some(node.parts[0], {})
+
+            def one(number: Term) -> Term:
+                here = conjunction([number >= 1, number <= value.length])
+                return disjunction([negation(here), some.has(value.at(number))])
+
+            return conjunction([value.length >= 0, for_all(INT, one)])
+        if isinstance(value, Maybe):
+            # That there is such an element would make the solvers introduce new ones for ever.
+            raise node.refuse("a function to elements")
+        return among(value, self.reading.some(node, {}))
 
 
 def constants_of(
@@ -126,7 +184,7 @@ def constants_of(
     for node in module.assumptions:
         text = module.text(node.place).removeprefix("ASSUME ")
         try:
-            term = typing.reading.term(node, {})
+            term = _assumption(typing, node)
         except NotInTheFragmentError:
             left_out.append(text)
         else:
@@ -139,6 +197,15 @@ def constants_of(
         assumed=dict(axioms),
         left_out=tuple(left_out),
     )
+
+
+def _assumption(typing: _Typing, node: Node) -> Term:
+    """Return what is assumed: a constant function is in its set place by place."""
+    if node.name == "\\in" and node.parts[0].what is What.CONSTANT:
+        value = typing.values.get(node.parts[0].name)
+        if isinstance(value, Map):
+            return typing.said(value, node.parts[1])
+    return typing.reading.term(node, {})
 
 
 def variables_of(

@@ -4,11 +4,12 @@ A type says which fields a variable becomes, and how its value is read and chang
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wheelproof_lab.prove.terms import (
     BOOL,
     FALSE,
+    INT,
     TRUE,
     Change,
     Field,
@@ -16,14 +17,20 @@ from wheelproof_lab.prove.terms import (
     Sort,
     Term,
     fields_in,
+    for_all,
     there_is,
 )
 from wheelproof_lab.prove.text.values import (
     Map,
     Maybe,
     MismatchError,
+    Numbers,
+    Ordered,
     Some,
     Value,
+    conjunction,
+    disjunction,
+    fits_in,
     maybe,
     negation,
     sorted_as,
@@ -45,6 +52,25 @@ class Optional:
 
 
 @dataclass(frozen=True, slots=True)
+class Element:
+    """An element of a set."""
+
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A sequence of elements of which none stands in it twice."""
+
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRow:
+    """A sequence of numbers, that never changes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Subset:
     """A set of elements."""
 
@@ -59,7 +85,7 @@ class Function:
     to: "Type"
 
 
-Type = Scalar | Optional | Subset | Function
+Type = Scalar | Optional | Element | Subset | Row | NumberRow | Function
 Wrap = Callable[[Term], Term]
 
 
@@ -74,19 +100,83 @@ def declared(name: str, kind: Type, *, rigid: bool = False) -> Field:
             domain = () if has == TRUE else tuple(dict.fromkeys(fields_in(has)))
         sorts.append(sort)
         kind = kind.to
-    result, shape = BOOL, Shape.FUNCTION
+    result, shape, tla = BOOL, Shape.FUNCTION, ""
     match kind:
         case Scalar():
             result = kind.sort
-        case Optional():
+        case Optional() | Element():
             sorts.append(kind.sort)
             shape = Shape.ONE
         case Subset():
             sorts.append(kind.sort)
             shape = Shape.SET
+        case Row() | NumberRow():
+            sorts.append(INT if isinstance(kind, NumberRow) else kind.sort)
+            result, shape = INT, Shape.HIDDEN
+            places = "".join(f"[{{{number}}}]" for number in range(len(sorts)))
+            is_row = isinstance(kind, Row)
+            tla = f"Place({{0}}, {name})" if is_row else f"{name}{places}"
     return Field(
-        name=name, sorts=tuple(sorts), result=result, rigid=rigid, shape=shape, domain=domain
+        name=name,
+        sorts=tuple(sorts),
+        result=result,
+        rigid=rigid,
+        shape=shape,
+        domain=domain,
+        tla=tla,
     )
+
+
+def length_of(of: Field) -> Field:
+    """Return the field with the length of a sequence, beside the one with its places."""
+    sorts = of.sorts[:-1]
+    places = "".join(f"[{{{number}}}]" for number in range(len(sorts)))
+    return replace(
+        of,
+        name=f"{of.name}, its length",
+        sorts=sorts,
+        domain=of.domain if sorts else (),
+        tla=f"Len({of.name}{places})",
+    )
+
+
+def orders(of: Field, kind: Type) -> Term:
+    """Return what holds of each sequence of different elements, as it is represented."""
+    if not isinstance(kind, Row):
+        return TRUE
+    length, (sort,) = length_of(of)(), of.sorts
+
+    def apart(x: Term, y: Term) -> Term:
+        return disjunction([~(of(x) > 0), ~of(x).is_(of(y)), x.is_(y)])
+
+    return conjunction(
+        [
+            length >= 0,
+            for_all(sort, lambda x: of(x) <= length),
+            for_all(sort, lambda x: for_all(sort, lambda y: apart(x, y))),
+        ]
+    )
+
+
+def fits(kind: Type, value: Value) -> Term:
+    """Return whether a field of a type can have a value: a step that gives it has to show it."""
+    match kind:
+        case Row() if isinstance(value, Ordered):
+            return value.fits
+        case Scalar():
+            return fits_in(value, kind.sort)
+        case Function() if isinstance(value, Map) and value.variable:
+            return conjunction([fits(kind.to, new) for _, new in value.points])
+        case Function() if isinstance(value, Map):
+            sort = _sort_of(kind.domain)
+            anywhere = fits(kind.to, value.at(sort.variable("anywhere")))
+            return (
+                anywhere
+                if anywhere == TRUE
+                else for_all(sort, lambda x: fits(kind.to, value.at(x)))
+            )
+        case _:
+            return TRUE
 
 
 def _sort_of(some: Some) -> Sort:
@@ -106,6 +196,14 @@ def read(
             sort = kind.sort
             none = negation(there_is(sort, lambda x: wrap(of(*places, x))))
             return Maybe(sort, lambda x: wrap(of(*places, x)), none)
+        case Element():
+            return Maybe(kind.sort, lambda x: wrap(of(*places, x)), FALSE)
+        case Row():
+            length = wrap(length_of(of)(*places))
+            return Ordered(kind.sort, lambda x: wrap(of(*places, x)), length)
+        case NumberRow():
+            length = wrap(length_of(of)(*places))
+            return Numbers(lambda number: wrap(of(*places, number)), length)
         case Subset():
             return Some(lambda value: wrap(of(*places, sorted_as(value, kind.sort))), kind.sort)
         case Function():
@@ -124,6 +222,13 @@ def changes(of: Field, kind: Type, value: Value) -> Iterator[Change]:
         for place, new in value.points:
             yield of.to(place, sorted_as(new, of.result))
         return
+    if isinstance(kind, Row):
+        if not isinstance(value, Ordered) or value.sort not in (None, kind.sort):
+            raise MismatchError("another kind of value in place of a sequence")
+        (place,) = (sort.variable(f"{of.name} 0") for sort in of.sorts)
+        yield Change(field=of, where=(place,), value=value.place(place), everywhere=True)
+        yield length_of(of).to(value.length)
+        return
     if not of.sorts:
         yield of.to(sorted_as(value, of.result))
         return
@@ -140,7 +245,7 @@ def _at(kind: Type, value: Value, places: Sequence[Term]) -> Term:
     match kind:
         case Scalar():
             return sorted_as(value, kind.sort)
-        case Optional():
+        case Optional() | Element():
             known = maybe(value)
             if known.sort not in (None, kind.sort):
                 raise MismatchError("an element of another set")
@@ -158,3 +263,5 @@ def _at(kind: Type, value: Value, places: Sequence[Term]) -> Term:
             if value.domain.has(probe) != kind.domain.has(probe):
                 raise MismatchError("a function on another set than TypeOK says")
             return _at(kind.to, value.at(probe), places[1:])
+        case Row() | NumberRow():
+            raise MismatchError("a sequence that depends on a variable")

@@ -19,10 +19,8 @@ from wheelproof_lab.prove.terms import (
     any_of,
     as_term,
     for_all,
-    free_in,
     if_,
     there_is,
-    total,
 )
 
 
@@ -74,7 +72,46 @@ class Map:
     points: "tuple[tuple[Term, Value], ...]" = ()
 
 
-Value = Term | Text | Choice | Maybe | Some | Map
+@dataclass(frozen=True, slots=True, eq=False)
+class Ordered:
+    """A sequence of elements of which none stands in it twice.
+
+    `place` is where an element stands, and no positive number if it does not. `fits` is whether
+    nobody stands twice: the step that writes the sequence has to show it.
+    """
+
+    sort: Sort | None
+    place: Callable[[Term], Term]
+    length: Term
+    fits: Term = TRUE
+
+    def has(self, element: Term) -> Term:
+        """Return whether an element stands in the sequence."""
+        return self.place(element) > 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """A sequence of numbers."""
+
+    at: Callable[[Term], Term]
+    length: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The place of an element in a sequence, as a bound variable of `DOMAIN sequence` has it."""
+
+    element: Term
+    of: Ordered
+
+    @property
+    def number(self) -> Term:
+        """The place as a number."""
+        return self.of.place(self.element)
+
+
+Value = Term | Text | Choice | Maybe | Some | Map | Ordered | Numbers | Index
 
 
 class MismatchError(Exception):
@@ -83,6 +120,9 @@ class MismatchError(Exception):
 
 NOTHING = Maybe(None, lambda _: FALSE, TRUE)
 """The value None."""
+
+EMPTY = Ordered(None, lambda _: as_term(0, INT), as_term(0, INT))
+"""The sequence <<>>."""
 
 
 def conjunction(terms: Sequence[Term]) -> Term:
@@ -117,9 +157,9 @@ def chosen(test: Term, then: Value, otherwise: Value) -> Value:
     match then, otherwise:
         case (Text() | Choice(), Text() | Choice()):
             return Choice(test, then, otherwise)
-        case (Term(), Text() | Choice()):
+        case (Term(), Text() | Choice()) if has_words_of(otherwise, then.sort):
             return if_(test, then, sorted_as(otherwise, then.sort))
-        case (Text() | Choice(), Term()):
+        case (Text() | Choice(), Term()) if has_words_of(then, otherwise.sort):
             return if_(test, sorted_as(then, otherwise.sort), otherwise)
         case (Term(), Term()) if then.sort == otherwise.sort:
             if then.sort == BOOL:
@@ -127,12 +167,23 @@ def chosen(test: Term, then: Value, otherwise: Value) -> Value:
             return if_(test, then, otherwise)
         case (Map(), Map()):
             return _chosen_map(test, then, otherwise)
+        case (Ordered(), Ordered()):
+            return Ordered(
+                then.sort or otherwise.sort,
+                lambda x: if_(test, then.place(x), otherwise.place(x)),
+                if_(test, then.length, otherwise.length),
+                _either(test, then.fits, otherwise.fits),
+            )
         case (Some(), Some()):
             return Some(
                 lambda value: _either(test, then.has(value), otherwise.has(value)),
                 then.sort or otherwise.sort,
                 none=_either(test, then.none, otherwise.none),
             )
+        case (Term() | Text() | Choice(), Term() | Text() | Choice()) if _are_words(
+            then, otherwise
+        ):
+            return Choice(test, then, otherwise)
         case (Maybe() | Term(), Maybe() | Term()):
             one, other = maybe(then), maybe(otherwise)
             return Maybe(
@@ -190,8 +241,47 @@ def sorted_as(value: Value, sort: Sort) -> Term:
             return if_(value.test, sorted_as(value.then, sort), sorted_as(value.otherwise, sort))
         case Term() if value.sort == sort:
             return value
+        case Term() if known := _words_of_both(value, sort):
+            result = as_term(known[-1], sort)
+            for word in known[-2::-1]:
+                result = if_(value.is_(word), as_term(word, sort), result)
+            return result
+        case Index() if sort == INT:
+            return value.number
         case _:
             raise MismatchError(f"another kind of value where {sort.name} belongs")
+
+
+def has_words_of(value: Value, sort: Sort) -> bool:
+    """Tell whether a value is one of a sort's words, whatever is chosen."""
+    match value:
+        case Text():
+            return value.word in sort.words
+        case Choice():
+            return has_words_of(value.then, sort) and has_words_of(value.otherwise, sort)
+        case Term():
+            return value.sort == sort
+        case _:
+            return False
+
+
+def fits_in(value: Value, sort: Sort) -> Term:
+    """Return whether a word of another sort is one of this sort as well."""
+    match value:
+        case Choice():
+            return _either(value.test, fits_in(value.then, sort), fits_in(value.otherwise, sort))
+        case Term() if value.sort != sort and (known := _words_of_both(value, sort)):
+            return disjunction([value.is_(word) for word in known])
+        case _:
+            return TRUE
+
+
+def _words_of_both(value: Term, sort: Sort) -> Sequence[str]:
+    return [word for word in value.sort.words if word in sort.words]
+
+
+def _are_words(*values: Value) -> bool:
+    return all(not isinstance(one, Term) or bool(one.sort.words) for one in values)
 
 
 def equal(one: Value, other: Value) -> Term:
@@ -215,6 +305,14 @@ def equal(one: Value, other: Value) -> Term:
             return TRUE if one == other else one.is_(other)
         case (Some(), Some()):
             return conjunction([within(one, other), within(other, one)])
+        case (Ordered(), Ordered()):
+            return _same_order(one, other)
+        case (Index(), Index()) if one.of is other.of:
+            return equal(one.element, other.element)
+        case (Index(), Term() | Index()):
+            return equal(one.number, sorted_as(other, INT))
+        case (Term(), Index()):
+            return equal(one, other.number)
         case (Maybe(), Term()):
             return _is(one, other)
         case (Term(), Maybe()):
@@ -246,6 +344,16 @@ def _same(one: Maybe, other: Maybe) -> Term:
     if one.sort != other.sort:
         raise MismatchError("an equation between elements of two sets")
     return for_all(one.sort, lambda x: equal(one.at(x), other.at(x)))
+
+
+def _same_order(one: Ordered, other: Ordered) -> Term:
+    sort = one.sort or other.sort
+    if one.sort is None or other.sort is None or sort is None:
+        return equal(one.length, other.length)
+    if one.sort != other.sort:
+        raise MismatchError("an equation between sequences of two sets")
+    same = for_all(sort, lambda x: equal(one.place(x), other.place(x)))
+    return conjunction([equal(one.length, other.length), same])
 
 
 def within(one: Some, other: Some) -> Term:
@@ -284,19 +392,6 @@ def listed(values: Sequence[Value]) -> Some:
         tuple(values),
         disjunction([equal(NOTHING, one) for one in values if isinstance(one, Maybe)]),
     )
-
-
-def counted(some: Some) -> Term:
-    """Return how many elements a set has: a sum, as all sets are finite.
-
-    The solvers take a sum for one number, so the set must be the same for all values of variables.
-    """
-    if some.sort is None or not is_of_elements(some.sort) or some.none != FALSE:
-        raise MismatchError("Cardinality of words, of numbers, or of a set with None")
-    result = total(some.sort, lambda x: if_(some.has(x), as_term(1, INT), 0))
-    if free_in(result):
-        raise MismatchError("Cardinality of a set that depends on a variable")
-    return result
 
 
 def is_of_elements(sort: Sort) -> bool:

@@ -1,0 +1,37 @@
+"""What the translation of expressions offers to its parts: the value of a node among parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from wheelproof_lab.prove.terms import Term
+from wheelproof_lab.prove.text.syntax import Definition, Node
+from wheelproof_lab.prove.text.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """An argument of an operator: it is evaluated where it is read, for that may be primed."""
+
+    node: Node
+    given: "Given"
+
+
+Given = Mapping[str, Value | Later]
+"""The parameters and bound variables, by key."""
+
+
+class Reading(Protocol):
+    """Translates nodes to values."""
+
+    def value(self, node: Node, given: Given) -> Value:
+        """Return the value of an expression; raises NotInTheFragmentError."""
+        ...
+
+    def term(self, node: Node, given: Given) -> Term:
+        """Return the truth value of an expression."""
+        ...
+
+    def definition(self, node: Node) -> Definition:
+        """Return what a node applies, after replacements."""
+        ...
