@@ -132,7 +132,8 @@ def _stages(
     figures: Figures, spark: SparkSession, source: Path, output: Path, lines: int
 ) -> tuple[float, float]:
     """Return the cost of a line, and of one that comes when all others are judged."""
-    work = plan(LocalFolder(source, output), Manifest(profile=None, max_states=MAX_STATES), 1)
+    found, manifest = LocalFolder(source, output), Manifest(profile=None, max_states=MAX_STATES)
+    work = plan(found.files(), found.bring, (), manifest, 1)
 
     def read(most: int | None = None) -> None:
         options = CheckOptions()

@@ -211,12 +211,12 @@ def _campaign(arguments: argparse.Namespace) -> int:
 
 def _stream(arguments: argparse.Namespace) -> int:
     """Judge until all is judged or a stop is requested."""
+    from wheelproof_spark.base.feeder import Pace
     from wheelproof_spark.base.outcome import show
+    from wheelproof_spark.base.stop import Stop
     from wheelproof_spark.stream.batch import Judging
-    from wheelproof_spark.stream.folder import Pace
     from wheelproof_spark.stream.job import StreamJob, stream
     from wheelproof_spark.stream.state import Patience
-    from wheelproof_spark.stream.stop import Stop
     from wheelproof_spark.tables.outcome import outcome_of, progress
 
     if arguments.close and not arguments.available_now:

@@ -5,14 +5,14 @@ a folder that the workers can read.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from wheelproof_spark.base.listing import FileState, FoundFile
+from wheelproof_spark.base.listing import FileState, FoundFile, Input, LocalFolder
 from wheelproof_spark.base.options import Address
 from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import InputRejectedError
@@ -64,3 +64,10 @@ class RemoteFolder:
         """Return the name, relative to the folder, of the file with this address."""
         root, path = (re.sub("^[^:/]+:(//[^/]*)?", "", text) for text in (str(self._root), address))
         return path.removeprefix(root).lstrip("/")
+
+
+def input_of(source: Path | Address, store: Store, spark: Callable[[], SparkSession]) -> Input:
+    """Return the files of an input; only Spark can read Hadoop's file systems."""
+    if isinstance(source, Address):
+        return RemoteFolder(spark(), source, store)
+    return LocalFolder(source, store.output)

@@ -56,21 +56,6 @@ class Input(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
-    """Files that were brought already: those of a batch of a stream."""
-
-    delivered: Sequence[FoundFile]
-
-    def files(self) -> Sequence[FoundFile]:
-        """Return the files, by name."""
-        return sorted(self.delivered, key=lambda file: file.name)
-
-    def bring(self, file: FoundFile) -> FoundFile:
-        """Return the file as it was brought."""
-        return file
-
-
-@dataclass(frozen=True, slots=True)
 class LocalFolder:
     """A folder on this machine; the pipeline writes to `output`, which is no part of an input."""
 

@@ -32,7 +32,8 @@ save."""
 _SETTINGS = {
     "spark.app.name": "wheelproof",
     "spark.ui.enabled": "false",
-    "spark.log.level": "ERROR",
+    # An error is reported in one sentence, without Spark's log.
+    "spark.log.level": "FATAL",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
     "spark.sql.parquet.compression.codec": "zstd",
     # Good and quarantined lines are written side by side, without a sort.
@@ -73,12 +74,9 @@ def spark_session(
             session.stop()
 
 
-def session_for(
-    workers: Workers, settings: Mapping[str, str] | None = None
-) -> AbstractContextManager[SparkSession]:
+def session_for(workers: Workers) -> AbstractContextManager[SparkSession]:
     """Return the session for these workers, with our settings and then the user's."""
-    both = {**(settings or {}), **workers.conf}
-    return spark_session(workers.master, progress=workers.progress, settings=both)
+    return spark_session(workers.master, progress=workers.progress, settings=workers.conf)
 
 
 @contextmanager

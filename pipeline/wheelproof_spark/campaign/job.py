@@ -190,8 +190,7 @@ class _Campaign:
                 master=self._spark.sparkContext.master or "",
             )
         )
-        there = f"{ROWS}/{number:06}"
-        move = Move(here=ROWS, there=there, table=ROWS, replaces=False)
+        move = Move(here=ROWS, table=ROWS, replaces=False)
         self._store.commit(text_of(manifest), number, attempt, [move])
         self._left -= len(rows)
         self._say(

@@ -12,7 +12,7 @@ from wheelproof_spark.check.inputs import SMALLEST_SPLIT, Plan, bins
 from wheelproof_spark.check.judging.in_place import reader
 from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.reading.splits import Split
-from wheelproof_spark.tables.manifest import FileEntry
+from wheelproof_spark.tables.files import FileEntry
 from wheelproof_spark.tables.rows import collected, read_from, union
 from wheelproof_spark.tables.schemas import BRONZE, SPLITS
 from wheelproof_spec.history.checkers import CheckOptions
@@ -61,7 +61,7 @@ def count_lines(
     The lines that tasks report as read, and the lines that were written (the good ones in
     `parts`), are counted separately.
     """
-    by_id = {file.id: file for file in files}
+    by_id = {file.file_id: file for file in files}
     rows = {kind: bronze[kind].select("file_id", "start", "line") for kind in KINDS[2:]}
     rows["quarantined"] = rows["quarantined"].withColumn("line", lit(1))
     rows["good"] = parts.select("file_id", lit(0).alias("start"), col("lines").alias("line"))

@@ -1,15 +1,16 @@
-"""Compares the input with the manifest (files are new, grown, changed or gone), and plans tasks."""
+"""The one planner: what is new, has grown, has changed or is gone, and the tasks that read it."""
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from wheelproof_spark.base.listing import FoundFile, Input
+from wheelproof_spark.base.listing import FoundFile
 from wheelproof_spark.check.reading.splits import Split, is_packed
-from wheelproof_spark.tables.manifest import FileEntry, Manifest
+from wheelproof_spark.tables.files import FileEntry
+from wheelproof_spark.tables.manifest import Manifest
 
 LARGEST_SPLIT = 32 << 20
 """The largest piece of a plain file that one task reads, in bytes."""
@@ -20,6 +21,10 @@ _SAMPLE_BYTES = 4_096
 _SAMPLES = 256
 _WHOLE_BYTES = _SAMPLE_BYTES * _SAMPLES
 """The digest covers all of a file up to this size, and evenly spread samples of a larger one."""
+
+
+Bring = Callable[[FoundFile], FoundFile | None]
+"""Makes a file readable for the workers, and returns it; None if it is gone."""
 
 
 @dataclass(slots=True)
@@ -39,20 +44,31 @@ class Plan:
         return not self.splits and not self.withdrawn
 
 
-def plan(source: Input, manifest: Manifest, batch: int, split_bytes: int | None = None) -> Plan:
-    """Return the plan for the files that differ from the manifest; new files take `next_file`."""
-    known = manifest.by_path()
-    listed = source.files()
-    made = Plan(split_bytes=split_bytes or _split_bytes(listed))
-    for found in listed:
-        old = known.get(found.name)
+def plan(
+    listed: Iterable[FoundFile],
+    bring: Bring,
+    known: Iterable[FileEntry],
+    manifest: Manifest,
+    batch: int,
+    split_bytes: int | None = None,
+) -> Plan:
+    """Return the plan for the listed files that differ from the known ones.
+
+    New files take `next_file`; known files that are not listed are withdrawn. What is to be read
+    is brought first.
+    """
+    left = {file.path: file for file in known}
+    files = sorted(listed, key=lambda file: file.name)
+    made = Plan(split_bytes=split_bytes or _split_bytes(files))
+    for found in files:
+        old = left.get(found.name)
         if old is not None and old.state == found.state:
-            made.files.append(known.pop(found.name))
+            made.files.append(left.pop(found.name))
             continue
-        file = source.bring(found)
+        file = bring(found)
         if file is None:
             continue
-        known.pop(found.name, None)
+        left.pop(found.name, None)
         start, size = 0, file.state.size
         appendable, digest = _end_of(file.path, size)
         if old is not None and _is_same(old, file, digest):
@@ -71,7 +87,7 @@ def plan(source: Input, manifest: Manifest, batch: int, split_bytes: int | None 
         made.files.append(entry)
         made.bytes += size - start
         made.splits += _splits_of(file.path, entry, made.split_bytes, start)
-    made.withdrawn += known.values()
+    made.withdrawn += left.values()
     return made
 
 
@@ -82,7 +98,7 @@ def _splits_of(path: Path, entry: FileEntry, split_bytes: int, start: int = 0) -
     step = max(size - start, 1) if one_piece else split_bytes
     address = quote(os.fsencode(path.absolute()))
     return [
-        Split(file_id=entry.id, path=address, start=at, end=min(at + step, max(size, 1)))
+        Split(file_id=entry.file_id, path=address, start=at, end=min(at + step, max(size, 1)))
         for at in range(start, max(size, start + 1), step)
     ]
 
@@ -112,7 +128,12 @@ def _entry(
     number = manifest.next_file
     manifest.next_file += 1
     return FileEntry(
-        id=number, path=file.name, state=file.state, complete=complete, tail=tail, batches=[batch]
+        file_id=number,
+        path=file.name,
+        state=file.state,
+        complete=complete,
+        tail=tail,
+        batches=[batch],
     )
 
 

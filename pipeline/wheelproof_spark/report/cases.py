@@ -34,12 +34,9 @@ class Case:
 
 
 def files_that_count(output: Path, manifest: Manifest) -> dict[int, str]:
-    """Return the paths of the files that count, by number; a stream has them in a table."""
-    found = {file.id: file.path for file in manifest.files}
-    if "files" in manifest.tables:
-        for row in read_rows(output / manifest.tables["files"]):
-            found[whole_number(row["file_id"])] = str(row["path"])
-    return found
+    """Return the paths of the files that count, by number."""
+    rows = read_rows(output / manifest.tables["files"], columns=("file_id", "path"))
+    return {whole_number(row["file_id"]): str(row["path"]) for row in rows}
 
 
 def lines_of_runs(bronze: Path, names: Iterable[Name]) -> dict[Name, list[Row] | None]:

@@ -15,14 +15,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import coalesce, col, lit
 from pyspark.sql.streaming.query import StreamingQuery
 
+from wheelproof_spark.base.feeder import POLL_SECONDS, Pace
 from wheelproof_spark.base.listing import FileState, FoundFile
 from wheelproof_spark.base.options import Topic
-from wheelproof_spark.stream.folder import POLL_SECONDS, Pace
+from wheelproof_spark.base.stop import Stop
 from wheelproof_spark.stream.progress import CHECKPOINT
-from wheelproof_spark.stream.stop import Stop
 from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import MissingToolError
 
+_FILES = 1_000
 _RECORDS_A_FILE = 1_000
 _SETTINGS = "spark.wheelproof.kafka."
 
@@ -38,7 +39,7 @@ def follow_topic(
     is requested.
     """
     sink = _Sink(topic, store, take)
-    writer = _rows(spark, topic, pace.files).writeStream.foreachBatch(sink.take)
+    writer = _rows(spark, topic, pace.files or _FILES).writeStream.foreachBatch(sink.take)
     writer = writer.option("checkpointLocation", str(store.output / CHECKPOINT))
     if pace.seconds is None:
         writer = writer.trigger(availableNow=True)

@@ -1,4 +1,4 @@
-"""The document of a plan: the files that were read, the tables, and counts that add up."""
+"""The document of a plan: the tables that are there, and counts that add up."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,33 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wheelproof_spark.base.errors import PipelineError
-from wheelproof_spark.base.listing import FileState
 from wheelproof_spark.tables.documents import parsed_document
+from wheelproof_spark.tables.files import FileEntry
 from wheelproof_spark.tables.plan import Plan
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
 from wheelproof_spec.base.results.verdicts import Verdict
 
 SCHEMA = "wheelproof.pipeline/4"
 _REMEDY = "name another output, and judge the input anew"
-
-
-@dataclass(slots=True, kw_only=True)
-class FileEntry:
-    """A file that was read up to its size, in one batch or, as it grew, in several.
-
-    `complete` says that these bytes end with a line end, so that more can be read from there;
-    `tail` is the digest of samples of these bytes, empty if they could not be read.
-    """
-
-    id: int
-    path: str
-    state: FileState
-    complete: bool
-    tail: str
-    batches: list[int]
-    lines: int = 0
-    good: int = 0
-    quarantined: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +102,7 @@ class Counts:
 
 
 @dataclass(slots=True, kw_only=True)
-class Batch:
+class BatchRecord:
     """What one run of the pipeline added; `judged` counts the runs that it judged."""
 
     number: int
@@ -139,21 +120,19 @@ class Batch:
 class StreamProgress:
     """The progress of a stream, in a size that does not grow with the stream.
 
-    `commits` is the number of committed batches, `judged_lines` the lines of all verdicts. Of a
-    topic, `query` is the id of Spark's checkpoint, `last` the newest committed Spark batch (-1:
-    none).
+    `judged_lines` are the lines of all verdicts. Of a topic, `query` is the id of Spark's
+    checkpoint, `last` the newest committed Spark batch (-1: none).
     """
 
     schema: str
     query: str = ""
     last: int = -1
-    commits: int = 0
     judged_lines: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
 class Manifest:
-    """All committed data. A table that the manifest does not name does not exist.
+    """What is committed. A table that the manifest does not name does not exist.
 
     `judge` is the version of wheelproof that made all verdicts.
     """
@@ -162,12 +141,16 @@ class Manifest:
     max_states: int
     judge: str = ""
     input: str = ""
-    files: list[FileEntry] = field(default_factory=list[FileEntry])
     next_file: int = 0
-    batches: list[Batch] = field(default_factory=list[Batch])
+    batches: list[BatchRecord] = field(default_factory=list[BatchRecord])
     counts: Counts = field(default_factory=Counts)
     tables: dict[str, str] = field(default_factory=dict[str, str])
     stream: StreamProgress | None = None
+
+    @property
+    def next_batch(self) -> int:
+        """The number of the next batch."""
+        return self.batches[-1].number + 1 if self.batches else 1
 
     def require_options(self, profile: str | None, max_states: int) -> None:
         """Raise UsageError if the verdicts were made with other options."""
@@ -176,10 +159,6 @@ class Manifest:
                 f"the output was made with profile {self.profile or 'of each run'} and "
                 f"{self.max_states:,} states; name the same, or another output"
             )
-
-    def by_path(self) -> dict[str, FileEntry]:
-        """Return the files by their path."""
-        return {file.path: file for file in self.files}
 
 
 def parsed(plan: Plan) -> Manifest | None:

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from wheelproof_spark.base.outcome import Outcome
-from wheelproof_spark.tables.manifest import Batch, Counts, Manifest
+from wheelproof_spark.tables.manifest import BatchRecord, Counts, Manifest
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 SCHEMA = "wheelproof.pipeline.outcome/1"
@@ -68,7 +68,7 @@ def outcome_of(manifest: Manifest, output: Path) -> Outcome:
     )
 
 
-def _told(batch: Batch, output: Path) -> str:
+def _told(batch: BatchRecord, output: Path) -> str:
     rate = batch.lines / batch.seconds if batch.seconds else 0
     return (
         f"batch {batch.number}: {batch.files:,} files new or changed, {batch.judged:,} runs "

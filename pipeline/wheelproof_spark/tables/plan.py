@@ -29,15 +29,13 @@ _OLD = "manifest.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """A folder that a batch wrote, `here`, and where it belongs, `there`.
+    """A folder that a batch wrote, `here`, and the table that it belongs to.
 
-    Its files are added to the `table`, and with `replaces` take the place of all others there;
-    None: they belong to no table.
+    Its files are added to the table, and with `replaces` take the place of all others there.
     """
 
     here: str
-    there: str
-    table: str | None
+    table: str
     replaces: bool
 
 

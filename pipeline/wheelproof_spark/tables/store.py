@@ -109,8 +109,10 @@ class Store:
 
     def move_in(self) -> None:
         """Make the moves of the last commit; skip those that were made."""
+        batch = self.plan.batch
         for move in self.plan.moves:
-            source, target = self.output / move.here, self.output / move.there
+            source, table = self.output / move.here, self.output / move.table
+            target = table / f"{batch:06}"
             if source.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 try:
@@ -119,9 +121,7 @@ class Store:
                     # Another pipeline that starts has moved it in this moment.
                     if not target.exists():
                         raise
-            if move.table is not None:
-                table = self.output / move.table
-                delta.commit(table, target, self.plan.batch, replaces=move.replaces)
+            delta.commit(table, target, batch, replaces=move.replaces)
 
     def _work(self, name: str) -> Path:
         return self.output / _WORK / f"{self.plan.version + 1:06}-{name}"

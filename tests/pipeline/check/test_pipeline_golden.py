@@ -60,8 +60,8 @@ def test_a_line_that_is_not_judged_says_why(fleet: Judged, path: str, reason: st
 
 def test_nothing_else_is_quarantined(fleet: Judged) -> None:
     assert fleet.quarantined().keys() == _QUARANTINED.keys()
-    files = {file.path: file for file in fleet.manifest.files}
-    assert (files["empty.jsonl"].lines, files["empty.jsonl"].quarantined) == (0, 0)
+    files = {file["path"]: file for file in fleet.table("files")}
+    assert (files["empty.jsonl"]["lines"], files["empty.jsonl"]["quarantined"]) == (0, 0)
     # The circle of links is walked once.
     assert len(files) == len(list(fleet.input.iterdir())) - 1
 

@@ -1,6 +1,7 @@
 """What is new in a folder: files that have grown, have changed, or have strange names."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from wheelproof_spark.base.listing import NO_FILE, FoundFile, LocalFolder, outsi
 from wheelproof_spark.base.options import Address, folder, runs
 from wheelproof_spark.check.inputs import Plan, plan
 from wheelproof_spark.check.reading.splits import placed_lines
+from wheelproof_spark.tables.files import FileEntry
 from wheelproof_spark.tables.manifest import Manifest
 from wheelproof_spec.base.errors import UsageError
 
@@ -22,18 +24,27 @@ def source(tmp_path: Path) -> Path:
     return place
 
 
-def _manifest() -> Manifest:
-    return Manifest(profile=None, max_states=1)
+@dataclass(slots=True)
+class _Known:
+    """What is known of the input after some plans."""
+
+    manifest: Manifest
+    files: list[FileEntry]
 
 
-def _plan(source: Path, manifest: Manifest) -> Plan:
-    """Return the plan; the manifest goes on from it."""
-    work = plan(LocalFolder(source, source.parent / "out"), manifest, len(manifest.files) + 1)
-    manifest.files = work.files
+def _manifest() -> _Known:
+    return _Known(Manifest(profile=None, max_states=1), [])
+
+
+def _plan(source: Path, known: _Known) -> Plan:
+    """Return the plan; what is known goes on from it."""
+    found, number = LocalFolder(source, source.parent / "out"), len(known.files) + 1
+    work = plan(found.files(), found.bring, known.files, known.manifest, number)
+    known.files = work.files
     return work
 
 
-def _planned(source: Path, manifest: Manifest) -> tuple[list[int], int]:
+def _planned(source: Path, manifest: _Known) -> tuple[list[int], int]:
     """Return where the splits begin, and how many files are void."""
     work = _plan(source, manifest)
     return [split.start for split in work.splits], len(work.withdrawn)

@@ -13,7 +13,8 @@ from wheelproof_spark.report.page import render
 from wheelproof_spark.report.unjudged import MOST_PLACES, unjudged
 from wheelproof_spark.report.violations import MOST_CASES, explained
 from wheelproof_spark.tables.delta import commit
-from wheelproof_spark.tables.manifest import FileEntry, Manifest
+from wheelproof_spark.tables.files import FileEntry, write_files
+from wheelproof_spark.tables.manifest import Manifest
 from wheelproof_spark.tables.rows import Row, write_rows
 from wheelproof_spark.tables.schemas import BRONZE, LINES, RESULTS
 
@@ -30,7 +31,7 @@ def _row(rule: str, run: int) -> Row:
 
 
 def test_each_rule_has_a_heading_and_a_case(tmp_path: Path) -> None:
-    manifest = Manifest(profile=None, max_states=1)
+    manifest = _manifest(tmp_path)
     rows = [_row("Common", run) for run in range(MOST_CASES + 10)] + [_row("Rare", 0)]
     found = explained(tmp_path, manifest, rows)
     with_case = [violation.row["rule"] for violation in found if violation.case is not None]
@@ -73,7 +74,7 @@ return [cut.length, shown(), ask("h012"), ask("RARE h000"), ask("nowhere"), ask(
 
 def test_failing_runs_are_filtered_and_nothing_is_cut_on_a_phone(tmp_path: Path) -> None:
     browser()
-    manifest = Manifest(profile=None, max_states=1)
+    manifest = _manifest(tmp_path)
     rows = [_row("Common", run) for run in range(20)] + [_row("Rare", 0)]
     page = render(manifest, _TABLES, explained(tmp_path, manifest, rows), [])
     for seen in look_at({"pipeline": page}, (390,), tmp_path, dark=True):
@@ -93,9 +94,21 @@ def test_failing_runs_are_filtered_and_nothing_is_cut_on_a_phone(tmp_path: Path)
 
 def test_where_nothing_fails_there_is_a_page_too(tmp_path: Path) -> None:
     write_rows([], LINES, tmp_path / "bronze" / "000001" / "kind=good")
-    manifest = Manifest(profile=None, max_states=1)
+    manifest = _manifest(tmp_path)
     assert explained(tmp_path, manifest, []) == []
     assert "<p>None.</p>" in render(manifest, {name: [] for name in OF_RUNS}, [], [])
+
+
+_PLACES = {"verdicts": "gold/verdicts", "files": "files"}
+
+
+def _manifest(output: Path) -> Manifest:
+    """Return the manifest of an output that has read one file."""
+    entry = FileEntry(
+        file_id=1, path="a&b.jsonl", state=NO_FILE, complete=False, tail="", batches=[1]
+    )
+    write_files([entry], output / "files")
+    return Manifest(profile=None, max_states=1, tables=_PLACES)
 
 
 def _commit(rows: Sequence[Row], table: Path) -> None:
@@ -104,9 +117,7 @@ def _commit(rows: Sequence[Row], table: Path) -> None:
 
 
 def test_what_was_not_judged_says_why_and_where(tmp_path: Path) -> None:
-    entry = FileEntry(id=1, path="a&b.jsonl", state=NO_FILE, complete=False, tail="", batches=[1])
-    tables = {"verdicts": "gold/verdicts"}
-    manifest = Manifest(profile=None, max_states=1, files=[entry], tables=tables)
+    manifest = _manifest(tmp_path)
     runs: list[dict[str, object]] = [
         {"run": f"r{n}", "verdict": "error", "problem": "has no header"} for n in range(9)
     ]
@@ -142,7 +153,7 @@ def test_reasons_that_all_differ_are_bounded(
     monkeypatch.setattr("wheelproof_spark.report.unjudged.MOST_REASONS", 3)
     runs = [{"run": f"r{n}", "verdict": "error", "problem": f"is {n}"} for n in range(9)]
     _commit(runs, tmp_path / "gold/verdicts")
-    manifest = Manifest(profile=None, max_states=1, tables={"verdicts": "gold/verdicts"})
+    manifest = _manifest(tmp_path)
     found = unjudged(tmp_path, manifest)
     assert [one.number for one in found] == [1, 1, 1, 6]
     assert found[0].places == ["r0 in several files"]

@@ -1,14 +1,16 @@
 """The order and the size of batches, and how a stream of files ends; without Spark."""
 
 import os
+import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from wheelproof_spark.base.feeder import Pace, feed
 from wheelproof_spark.base.listing import FoundFile, LocalFolder
-from wheelproof_spark.stream.folder import Pace, follow_folder
-from wheelproof_spark.stream.stop import Stop
+from wheelproof_spark.base.stop import Stop
+from wheelproof_spark.stream.job import Arriving
 
 
 @pytest.fixture
@@ -27,13 +29,20 @@ def _arrive(source: Path, name: str, at: int) -> None:
 class _Batches:
     """Takes batches, and does something else after each."""
 
-    def __init__(self, after: Callable[[], None]) -> None:
+    def __init__(self, arriving: Arriving, after: Callable[[], None]) -> None:
         self.taken: list[list[str]] = []
+        self._arriving = arriving
         self._after = after
 
-    def take(self, files: Sequence[FoundFile]) -> None:
-        self.taken.append([file.name for file in files])
-        self._after()
+    def take(self, files: Sequence[FoundFile]) -> Callable[[], None] | None:
+        there = [file for file in files if self._arriving.source.bring(file) is not None]
+
+        def does() -> None:
+            self.taken.append([file.name for file in there])
+            self._arriving.known.update({file.name: file.state.size for file in there})
+            self._after()
+
+        return does if there else None
 
 
 def _nothing() -> None:
@@ -48,10 +57,10 @@ def _follow(
     cancel: Callable[[], None] = _nothing,
     known: dict[str, int] | None = None,
 ) -> list[list[str]]:
-    batches = _Batches(after)
     found = LocalFolder(source, source.parent / "out")
-    known = {} if known is None else known
-    follow_folder(found, known, pace, batches.take, stop or Stop(_nothing), cancel)
+    arriving = Arriving(found, {} if known is None else known)
+    batches = _Batches(arriving, after)
+    feed(arriving.files, batches.take, pace, stop or Stop(_nothing), cancel)
     return batches.taken
 
 
@@ -119,3 +128,30 @@ def test_the_error_of_a_batch_is_the_error_of_the_stream(source: Path) -> None:
 
     with pytest.raises(ValueError, match="no verdict"):
         _follow(source, Pace(), fails)
+
+
+def test_one_signal_ends_a_check_at_once(source: Path) -> None:
+    _arrive(source, "a", 1)
+    stop, cancelled = Stop(), list[bool]()
+
+    def interrupts() -> None:
+        signal.raise_signal(signal.SIGINT)
+        while not cancelled:
+            pass
+
+    with stop.listening(), pytest.raises(KeyboardInterrupt):
+        _follow(source, Pace(), interrupts, stop, lambda: cancelled.append(True))
+
+
+def test_what_was_interrupted_before_it_began_is_interrupted(source: Path) -> None:
+    stop = Stop()
+    with stop.listening():
+        signal.raise_signal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt):
+        _follow(source, Pace(), stop=stop)
+
+
+def test_all_that_is_there_is_one_batch(source: Path) -> None:
+    for at, name in enumerate(("b", "a"), start=1):
+        _arrive(source, name, at)
+    assert _follow(source, Pace()) == [["b", "a"]]

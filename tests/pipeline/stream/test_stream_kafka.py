@@ -102,7 +102,7 @@ def _is_refused_with_another_checkpoint(conf: Path, address: str, output: Path) 
     # One that is further than the tables: they were restored from a copy, and it was not.
     manifest = committed(output, output).manifest
     before = replace(manifest)
-    manifest.stream = StreamProgress(schema=SCHEMA, commits=1)
+    manifest.stream = StreamProgress(schema=SCHEMA)
     save(output, manifest)
     said = _stream(*words, code=ExitCode.USAGE)
     assert "restore both" in said.splitlines()[-1]

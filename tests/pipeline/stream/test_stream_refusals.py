@@ -44,7 +44,7 @@ def _refused(
 
 def _manifest(source: Path, schema: str = SCHEMA) -> Manifest:
     manifest = Manifest(profile=None, max_states=MAX_STATES, judge=JUDGE, input=str(source))
-    manifest.stream = StreamProgress(schema=schema, query="a", last=3, commits=4)
+    manifest.stream = StreamProgress(schema=schema, query="a", last=3)
     return manifest
 
 

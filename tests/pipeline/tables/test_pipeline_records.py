@@ -8,15 +8,16 @@ import pytest
 
 from support.pipeline.pipeline_tables import save
 from wheelproof_spark.base.listing import FileState
-from wheelproof_spark.tables.manifest import SCHEMA, Batch, Counts, FileEntry, Manifest, load
+from wheelproof_spark.tables.files import FileEntry, read_files, write_files
+from wheelproof_spark.tables.manifest import SCHEMA, BatchRecord, Counts, Manifest, load
 from wheelproof_spark.tables.plan import Plan
 from wheelproof_spec.base.errors import InputRejectedError
 
 _STATE = FileState(size=9, mtime_ns=8, ctime_ns=7, inode=6)
 _FILE = FileEntry(
-    id=1, path="a.jsonl", state=_STATE, complete=True, tail="t", batches=[1, 2], lines=3
+    file_id=1, path="a.jsonl", state=_STATE, complete=True, tail="t", batches=[1, 2], lines=3
 )
-_BATCH = Batch(
+_BATCH = BatchRecord(
     number=1,
     files=1,
     bytes=9,
@@ -31,7 +32,6 @@ _MANIFEST = Manifest(
     profile=None,
     max_states=5,
     input="in",
-    files=[_FILE],
     next_file=2,
     batches=[_BATCH],
     counts=Counts(files=1, lines=3),
@@ -44,15 +44,20 @@ def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert load(tmp_path) == _MANIFEST
 
 
+def test_the_files_are_read_as_they_were_written(tmp_path: Path) -> None:
+    write_files([_FILE], tmp_path / "files")
+    assert read_files(tmp_path / "files") == [_FILE]
+
+
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
         ("profile", 3, "'profile' is 3"),
         ("max_states", True, "'max_states' is True"),
         ("max_states", "5", "'max_states' is '5'"),
-        ("files", {}, "'files' is {}"),
-        ("files", [{"id": 1}], "FileEntry lacks 'path'"),
-        ("batches", [3], "Batch is 3, no object"),
+        ("batches", {}, "'batches' is {}"),
+        ("batches", [{"number": 1}], "BatchRecord lacks 'files'"),
+        ("batches", [3], "BatchRecord is 3, no object"),
         ("tables", {"runs": None}, "'tables' is None"),
         ("counts", {"line": 1}, "Counts has an unknown 'line'"),
     ],

@@ -32,15 +32,14 @@ def _begun(store: Store, batch: int) -> Attempt:
     return attempt
 
 
-def _moves(batch: int) -> list[Move]:
+def _moves() -> list[Move]:
     return [
-        Move(here=name, there=f"{table}/{batch:06}", table=table, replaces=name == _REPLACED)
-        for name, table in _TABLES.items()
+        Move(here=name, table=table, replaces=name == _REPLACED) for name, table in _TABLES.items()
     ]
 
 
 def _committed(store: Store, batch: int) -> None:
-    store.commit(f"after {batch}", batch, _begun(store, batch), _moves(batch))
+    store.commit(f"after {batch}", batch, _begun(store, batch), _moves())
 
 
 def _rows(store: Store) -> dict[str, list[str]]:

@@ -31,11 +31,11 @@ class Judged:
 
     def quarantined(self) -> dict[str, list[str]]:
         """Return the reasons by the paths of files."""
-        names = {file.id: file.path for file in self.manifest.files}
+        names = {row["file_id"]: str(row["path"]) for row in self.table("files")}
         reasons: dict[str, list[str]] = {}
         for folder in sorted((self.output / "bronze").glob("*/kind=quarantined")):
             for row in read_rows(folder):
-                path = names.get(int(str(row["file_id"])))
+                path = names.get(row["file_id"])
                 if path is not None:
                     reasons.setdefault(path, []).append(str(row["reason"]))
         return reasons

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support.pipeline.pipeline_tables import Judged, Table
+from wheelproof_spark.base.feeder import Pace
 from wheelproof_spark.base.options import Workers
+from wheelproof_spark.base.stop import Stop
 from wheelproof_spark.stream.batch import Judging
-from wheelproof_spark.stream.folder import Pace
 from wheelproof_spark.stream.job import StreamJob, stream
 from wheelproof_spark.stream.state import Patience
-from wheelproof_spark.stream.stop import Stop
 from wheelproof_spark.tables.manifest import Manifest
 from wheelproof_spec.history.checkers import CheckOptions
 

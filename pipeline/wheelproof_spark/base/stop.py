@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first signal requests a stop after the batch, the second one at once."""
+"""Ctrl-C and SIGTERM: a stop after the batch, and with the next signal at once."""
 
 import signal
 from collections.abc import Callable, Generator
@@ -11,8 +11,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Stop:
     """The requests to stop: `asked` after the first signal, `at_once` after the second one."""
 
-    def __init__(self, notice: Callable[[], None]) -> None:
-        """Store `notice`, which is called at the first signal."""
+    def __init__(self, notice: Callable[[], None] | None = None) -> None:
+        """Store `notice`, which is called at the first signal; None: that one means at once."""
         self.asked = self.at_once = False
         self._notice = notice
 
@@ -29,8 +29,8 @@ class Stop:
     def _take(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         # Nothing is raised here: an exception would interrupt a call to Java.
-        if self.asked:
-            self.at_once = True
+        if self.asked or self._notice is None:
+            self.asked = self.at_once = True
             return
         self.asked = True
         self._notice()

@@ -1,0 +1,68 @@
+"""The one feeder of `check` and `stream`: files are listed, and taken batch by batch."""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from wheelproof_spark.base.listing import FoundFile
+from wheelproof_spark.base.stop import Stop
+
+POLL_SECONDS = 1
+
+Listing = Callable[[], Sequence[FoundFile]]
+"""Lists the files to be taken, in their order."""
+Take = Callable[[Sequence[FoundFile]], Callable[[], None] | None]
+"""Looks at the files of a batch, and returns what does the batch; None: nothing has to be done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """The most files of a batch, None: all, and the seconds between two batches.
+
+    None: no pause, and no further batch when all present files are taken.
+    """
+
+    files: int | None = None
+    seconds: float | None = None
+
+
+def feed(listing: Listing, take: Take, pace: Pace, stop: Stop, cancel: Callable[[], None]) -> None:
+    """Do batch after batch, until there are no more files or a stop is requested.
+
+    At a stop at once, `cancel` is called until the batch has ended. Raises the errors of the batch,
+    and then KeyboardInterrupt.
+    """
+    pending, listed = list[FoundFile](), False
+    with ThreadPoolExecutor(1) as thread:
+        while not stop.asked:
+            begun = time.monotonic()
+            if not pending:
+                if listed and pace.seconds is None:
+                    return
+                pending, listed = list(listing()), True
+            most = pace.files or len(pending)
+            some, pending = pending[:most], pending[most:]
+            batch = take(some) if some else None
+            if batch is not None:
+                # In a thread of its own, so that this one can hear the second Ctrl-C.
+                _await(thread.submit(batch), stop, cancel)
+            if pace.seconds is not None:
+                _rest(begun + pace.seconds, stop)
+    if stop.at_once:
+        raise KeyboardInterrupt
+
+
+def _await(batch: "Future[None]", stop: Stop, cancel: Callable[[], None]) -> None:
+    while not batch.done():
+        wait([batch], POLL_SECONDS)
+        if stop.at_once:
+            cancel()
+    if stop.at_once:
+        raise KeyboardInterrupt
+    batch.result()
+
+
+def _rest(until: float, stop: Stop) -> None:
+    while not stop.asked and (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, POLL_SECONDS))
