@@ -97,8 +97,11 @@ def test_a_thread_that_joins_waits_for_the_end_of_the_other() -> None:
         held = sync.lock("held")
         held.acquire()
 
+        def take() -> None:
+            held.acquire()
+
         def begin_and_join() -> None:
-            thread = sync.thread(held.acquire, name="other")
+            thread = sync.thread(take, name="other")
             thread.start()
             thread.join()
 
