@@ -66,10 +66,11 @@ The first rounds are short: one run of each program shows which of them call wha
 """
 _SIGNAL_ROUNDS: tuple[tuple[Engine, int | None], ...] = (
     (Engine.SAMPLE, 2),
-    (Engine.BOUNDED, 250),
+    (Engine.BOUNDED, 40),
+    (Engine.BOUNDED, 400),
     (Engine.OPTIMAL, None),
 )
-"""The same where a signal ends a call: the second round comes to every place of the call once."""
+"""The same where a signal ends a call: the third round comes to every place of the call once."""
 _MADE: tuple[Engine, int | None] = (Engine.OPTIMAL, 20_000)
 """How the program that was made for a bug is explored, before all others."""
 

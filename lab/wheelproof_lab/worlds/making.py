@@ -1,7 +1,7 @@
 """Functions that the modules of programs share."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from wheelproof_explore.fields.plain_fields import PlainField
@@ -56,7 +56,7 @@ class _Keeper(logging.Handler):
 
 
 @contextmanager
-def logged(name: str) -> Iterator[Sequence[logging.LogRecord]]:
+def logged(name: str) -> Generator[Sequence[logging.LogRecord]]:
     """Yield what the logger of this name logs as an error in the block, and print none of it."""
     logger, keeper = logging.getLogger(name), _Keeper()
     logger.addHandler(keeper)

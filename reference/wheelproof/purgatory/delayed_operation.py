@@ -163,7 +163,8 @@ class DelayedOperation(TimerTask):
     def safe_try_complete(self) -> bool:
         """Attempt to complete as the discipline has it, and say whether it did (standard 2.5, 2.7).
 
-        This is Kafka's maybe_try_complete in the disciplines that try the lock.
+        This is Kafka's maybe_try_complete in the disciplines that try the lock. For the purgatory:
+        a callback that tries another operation so can wait for ever (standard 6.4.6).
         """
         return self._discipline.safe_try_complete(self)
 

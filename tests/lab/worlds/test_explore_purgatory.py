@@ -10,7 +10,7 @@ from wheelproof_lab.bugs.known_bug import Finder
 from wheelproof_lab.bugs.purgatory import BUGS
 from wheelproof_lab.worlds.purgatory import FAILING, PROGRAMS
 from wheelproof_lab.worlds.purgatory.on_timer import LEFT_IN_TIMER
-from wheelproof_lab.worlds.purgatory.users import EXCLUSIVE_EXPIRY
+from wheelproof_lab.worlds.purgatory.users import EXCLUSIVE_EXPIRY, USER_DEADLOCKS
 
 pytestmark = pytest.mark.slow
 
@@ -78,6 +78,13 @@ def test_a_known_bug_is_found(bug: str) -> None:
 @pytest.mark.repeats("op-lock-shared")
 def test_an_expiry_that_takes_the_lock_can_wait_for_a_group() -> None:
     found = explore(EXCLUSIVE_EXPIRY)
+    assert found.counterexample is not None
+    assert found.counterexample.failure.kind is FailureKind.DEADLOCK
+
+
+@pytest.mark.parametrize("program", USER_DEADLOCKS, ids=lambda program: program.name)
+def test_callbacks_that_may_not_act_on_each_other_deadlock(program: Program) -> None:
+    found = explore(program)
     assert found.counterexample is not None
     assert found.counterexample.failure.kind is FailureKind.DEADLOCK
 

@@ -31,6 +31,7 @@ _LARGE = {
     "signal/broker-consume",
     "signal/broker-follow",
     "signal/broker-lead",
+    "signal/broker-lead-again",
     "signal/broker-produce",
     "signal/broker-replicate",
     "signal/broker-shrink",

@@ -34,6 +34,16 @@ class SignalledBench(AccumulatorBench):
         super().append(name, number)
         self._ended.remove(name)
 
+    def end_append(self) -> None:
+        """End an append, and once more if a signal came before it was counted."""
+        ended: list[bool] = []
+        try:
+            self.appends.end(ended)
+        except BaseException:
+            if not ended:
+                self.appends.end(ended)
+            raise
+
     def close_when_asked(self) -> None:
         """Close the accumulator as soon as an append asks for memory."""
         self._closes = True
@@ -158,6 +168,17 @@ _ROWS: Mapping[str, _Row] = {
         signalled=(act(SignalledBench.append, "a"),),
         threads={"abort": act(SignalledBench.abort)},
         check=SignalledBench.check_ended,
+    ),
+    "accumulator-append-ends": _Row(
+        summary="A signal ends the end of an append that two aborts wait for; the other goes on.",
+        batches=1,
+        before=(act(SignalledBench.begin_append), act(SignalledBench.begin_append)),
+        places=30,
+        signalled=(act(SignalledBench.end_append),),
+        threads={
+            "abort": act(SignalledBench.await_an_append, 2, 0),
+            "another": act(SignalledBench.await_an_append, 2, 0),
+        },
     ),
     "accumulator-append-flush": _Row(
         summary="A signal ends an append whose batch a flush has seen.",

@@ -88,12 +88,13 @@ _ROWS: Mapping[str, _Row] = {
         threads={"holder": (act(SignalledPool.give_back, 0), act(SignalledPool.give_back, 1))},
     ),
     "pool-lend-in-vain": _Row(
-        summary="A signal ends an allocation that waits in vain.",
+        summary="A signal ends an allocation that waits in vain, before one that has enough.",
         total=3,
         held=(2,),
         places=60,
         signalled=(act(SignalledPool.lend, 3, 0), _RETURN),
-        threads={"other": (act(SignalledPool.use, 1), act(SignalledPool.give_back))},
+        threads={"other": act(SignalledPool.use, 1)},
+        check=SignalledPool.audit,
     ),
     "pool-give-back": _Row(
         summary="A signal ends the return of a buffer that another thread waits for.",

@@ -17,6 +17,7 @@ from wheelproof_lab.worlds.purgatory.users import (
     EXCLUSIVE_EXPIRY,
     FAILING_USERS,
     PURGATORY_USERS,
+    USER_DEADLOCKS,
 )
 
 PROGRAMS: tuple[Program, ...] = (*COMPLETION, *PURGATORY, *ON_TIMER, *PURGATORY_USERS)
@@ -26,6 +27,7 @@ FAILING: tuple[Program, ...] = (
     *FAILING_USERS,
     FAILING_REAPER,
     EXCLUSIVE_EXPIRY,
+    *USER_DEADLOCKS,
     LEFT_IN_TIMER,
 )
 

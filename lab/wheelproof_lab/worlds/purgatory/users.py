@@ -14,6 +14,7 @@ from wheelproof.purgatory import (
     DelayedOperationPurgatory,
     ExclusiveDiscipline,
 )
+from wheelproof.purgatory.watchers import Watchers
 from wheelproof.sync import Monitor
 from wheelproof.sync.protocols import LockView
 from wheelproof_explore.program import Action, Program, Scenario
@@ -98,24 +99,24 @@ def _group_and(make: OfGroup, name: str, other: Callable[[PurgatoryWorld], Actio
 
 
 class EntwinedOperation(LockingOperation):
-    """An operation whose callback completes another operation."""
+    """An operation whose callback acts on another operation."""
 
-    __slots__ = ("other",)
+    __slots__ = ("callback",)
 
-    def __init__(self) -> None:
-        super().__init__(lambda: False, ExclusiveDiscipline())
-        self.other: DelayedOperation = self
+    def __init__(self, condition: Callable[[], bool], lock: Monitor | None = None) -> None:
+        super().__init__(condition, ExclusiveDiscipline(lock))
+        self.callback: Callable[[], object] = condition
 
     def on_complete(self) -> None:
-        """Count the completion, and complete the other operation."""
+        """Count the completion, and act on the other operation."""
         super().on_complete()
-        self.other.force_complete()
+        self.callback()
 
 
 def complete_each_other() -> Scenario:
     """Each of two operations completes the other: who is done is not waited for."""
-    one, other = EntwinedOperation(), EntwinedOperation()
-    one.other, other.other = other, one
+    one, other = (EntwinedOperation(lambda: False) for _ in range(2))
+    one.callback, other.callback = other.force_complete, one.force_complete
 
     return Scenario(
         threads={
@@ -124,6 +125,66 @@ def complete_each_other() -> Scenario:
         },
         check=partial(_check_completed, [one, other]),
     )
+
+
+def try_each_other() -> Scenario:
+    """Each of two callbacks tries the other operation, past the purgatory: both may wait."""
+    flag = sync.volatile(True, "flag")
+    one, other = (EntwinedOperation(flag.get) for _ in range(2))
+    one.callback, other.callback = other.safe_try_complete, one.safe_try_complete
+
+    return Scenario(
+        threads={
+            "one": discarding(one.safe_try_complete),
+            "other": discarding(other.safe_try_complete),
+        },
+        check=partial(_check_completed, [one, other]),
+    )
+
+
+def trigger_each_other(*, expires: bool) -> Scenario:
+    """Each of two callbacks triggers the other's list: who is done is not waited for.
+
+    One operation is triggered, the other one as well, or it `expires`.
+    """
+    flag = sync.volatile(True, "flag")
+    one, other = (EntwinedOperation(flag.get) for _ in range(2))
+    ones, others = (_list_of(operation) for operation in (one, other))
+    one.callback, other.callback = others.try_complete_watched, ones.try_complete_watched
+
+    return Scenario(
+        threads={
+            "trigger": discarding(ones.try_complete_watched),
+            "other": other.run if expires else discarding(others.try_complete_watched),
+        },
+        check=partial(_check_completed, [one, other]),
+    )
+
+
+def trigger_across_shared_locks() -> Scenario:
+    """Two pairs of operations share a lock each; callbacks trigger one of the other pair.
+
+    A callback runs under its operation's lock, so it triggers under one that others take: against
+    standard 2.12.2.
+    """
+    flag = sync.volatile(True, "flag")
+    locks = sync.monitor("lock of one pair"), sync.monitor("lock of the other pair")
+    called = [EntwinedOperation(flag.get, lock) for lock in locks]
+    triggered = [EntwinedOperation(flag.get, lock) for lock in locks]
+    for operation, others in zip(called, reversed(triggered), strict=True):
+        operation.callback = _list_of(others).try_complete_watched
+
+    return Scenario(
+        threads={f"completer {one}": discarding(called[one].force_complete) for one in range(2)},
+        check=partial(_check_completed, [*called, *triggered]),
+    )
+
+
+def _list_of(operation: DelayedOperation) -> Watchers[DelayedOperation]:
+    """Return the list of a key with one operation: what a trigger of the key walks."""
+    watchers = Watchers[DelayedOperation]()
+    watchers.watch(operation)
+    return watchers
 
 
 def two_groups(*, inside: bool) -> Scenario:
@@ -242,6 +303,8 @@ PURGATORY_USERS: tuple[Program, ...] = (
     program("purgatory-group-expiry", partial(group_triggers_expiry, ExclusiveDiscipline)),
     program("purgatory-group-expiry-blocking", partial(group_triggers_expiry, _private_blocking)),
     program("purgatory-complete-each-other", complete_each_other),
+    program("purgatory-trigger-each-other", partial(trigger_each_other, expires=False)),
+    program("purgatory-trigger-and-expire", partial(trigger_each_other, expires=True)),
     program("purgatory-two-groups", partial(two_groups, inside=False)),
     program("purgatory-watch-inside-group", partial(watch_inside_group, DelayedOperationPurgatory)),
     program("purgatory-appends-leaders", partial(appends_and_leaders, Partition)),
@@ -261,3 +324,8 @@ EXCLUSIVE_EXPIRY = program(
     "exclusive-expiry-private-lock", partial(group_triggers_expiry, private_lock)
 )
 """A consequence of the fix of KAFKA-19312: an expiry waits for a group (docs/findings.md)."""
+USER_DEADLOCKS: tuple[Program, ...] = (
+    program("callbacks-try-each-other", try_each_other),
+    program("callbacks-across-shared-locks", trigger_across_shared_locks),
+)
+"""What a callback may not do, since it runs under its operation's lock (standard 2.12, 6.4.6)."""

@@ -83,6 +83,17 @@ class SignalledBroker(Broker):
         roles = partition.leader_epoch, sorted(partition.in_sync_replica_ids)
         assert roles in ((0, [1, 2]), (1, [1])), f"epoch and in-sync set are {roles}"
 
+    def check_leads_or_follows(self) -> None:
+        """Raise unless the broker leads in the new epoch, or follows as it did in the old one."""
+        self.check_log()
+        partition = self.manager.partition(self.led)
+        assert partition is not None
+        leads = partition.leader_epoch == 2
+        assert sorted(partition.in_sync_replica_ids) == ([1] if leads else []), "in sync with whom"
+        if not leads:
+            # A leader refuses this.
+            self.manager.truncate_as_follower(self.led, 0)
+
     def check_closed(self) -> None:
         """Raise if a request was answered twice."""
         assert len(self.produced) <= self.asked, f"produced {len(self.produced)} times"
@@ -124,6 +135,14 @@ _ROWS: Mapping[str, SignalRow[SignalledBroker]] = {
         signalled=(act(SignalledBroker.lead, 1),),
         threads={"look": act(SignalledBroker.look)},
         check=SignalledBroker.check_roles,
+    ),
+    "broker-lead-again": SignalRow(
+        summary="A signal ends a change from a follower to the leader of the next epoch.",
+        before=(act(SignalledBroker.demote, 1),),
+        places=350,
+        signalled=(act(SignalledBroker.lead, 2),),
+        threads={"look": act(SignalledBroker.look)},
+        check=SignalledBroker.check_leads_or_follows,
     ),
     "broker-follow": SignalRow(
         summary="A signal ends a change to a follower that drops its log.",
