@@ -5,7 +5,13 @@ from functools import wraps
 
 import pytest
 
-from wheelproof.producer import BufferPool, RecordAccumulator
+from wheelproof.producer import (
+    BufferPool,
+    FinalState,
+    IllegalStateError,
+    ProducerBatch,
+    RecordAccumulator,
+)
 from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
@@ -14,7 +20,11 @@ from wheelproof_explore.options import Options
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration
 from wheelproof_explore.verdicts import Verdict
+from wheelproof_lab.bugs.buffer_pool import BUGS, NoGiveBackPool
+from wheelproof_lab.bugs.known_bug import find_bug
+from wheelproof_lab.worlds.accumulator.ended_batches import ends_with
 from wheelproof_lab.worlds.all_programs import PAIRS
+from wheelproof_lab.worlds.buffer_pool.programs import pairs_with
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +94,36 @@ def _noting(called: set[str], name: str, method: Callable[..., object]) -> Calla
 
 def test_a_pair_that_breaks_something_fails() -> None:
     """The pairs can fail: those of the pool do with a pool that loses what is given back."""
-    from wheelproof_lab.bugs.buffer_pool import NoGiveBackPool
-    from wheelproof_lab.worlds.buffer_pool.programs import pairs_with
-
     assert any(explore(pair).verdict() is Verdict.FAIL for pair in pairs_with(NoGiveBackPool))
+
+
+def test_misuse_beside_right_use_finds_a_pool_that_takes_any_buffer() -> None:
+    pool_class = find_bug(BUGS, "given-back-twice").pool_class
+    misuse = [pair for pair in pairs_with(pool_class) if "misuse" in pair.name]
+    assert misuse
+    assert all(explore(pair).verdict() is Verdict.FAIL for pair in misuse)
+
+
+class _EndsTwice(ProducerBatch):
+    """A batch of which every end is the first."""
+
+    def _become(self, state: FinalState) -> bool:
+        """Do not look at what the state was."""
+        del state
+        return True
+
+
+class _RefusesLateResponses(ProducerBatch):
+    """A batch that refuses a response after it has failed, as if it were misuse."""
+
+    def _become(self, state: FinalState) -> bool:
+        first = super()._become(state)
+        if not first and state is not FinalState.ABORTED:
+            raise IllegalStateError
+        return first
+
+
+@pytest.mark.parametrize("batch_class", [_EndsTwice, _RefusesLateResponses])
+def test_two_ends_of_a_batch_find_a_wrong_batch(batch_class: type[ProducerBatch]) -> None:
+    found = [explore(pair).verdict() for pair in ends_with(batch_class)]
+    assert Verdict.FAIL in found

@@ -262,3 +262,10 @@ def test_a_timer_has_one_purgatory() -> None:
     with pytest.raises(IllegalArgumentError, match="the timer has a purgatory already"):
         DelayedOperationPurgatory[Operation]("second", timer, reaper_enabled=False)
     first.close()
+
+
+def test_a_purgatory_that_is_refused_takes_no_timer() -> None:
+    timer = SystemTimer("kept", clock=ManualClock())
+    with pytest.raises(IllegalArgumentError, match="shards"):
+        DelayedOperationPurgatory[Operation]("refused", timer, shards=0, reaper_enabled=False)
+    DelayedOperationPurgatory[Operation]("made", timer, reaper_enabled=False).close()
