@@ -29,7 +29,16 @@ _RECORD = Record(timestamp_ms=0, value=bytes(50))
 _ROOM = 200
 _SPLIT_SIZE = 1
 """Less than a record takes: each gets a batch of its own, in which two have no room."""
-_ERROR = ProducerAbortedError("not stored")
+
+
+class _NotCopiedError(ProducerAbortedError):
+    """An error that cannot be made again from its arguments: each waiter gets this very object."""
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(f"{what}: {why}")
+
+
+_ERROR = _NotCopiedError("not stored", "the broker said so")
 
 
 class EndedBatch(Bench):
@@ -127,6 +136,12 @@ class EndedBatch(Bench):
             assert stored if ended is FinalState.SUCCEEDED else told is _ERROR, f"told {told}"
         done = [future.is_done() for future in self._futures]
         assert all(done) if records else not any(done), f"{ended}, and futures are done: {done}"
+        for future, told in zip(self._futures, self._told, strict=False):
+            try:
+                got: RecordMetadata | Exception = future.get(0)
+            except ProducerAbortedError as error:
+                got = error
+            assert got is told or got == told, f"told {told}, and the future has {got}"
 
     def _take(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
         self._told.append(metadata or error)
