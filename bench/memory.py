@@ -220,7 +220,7 @@ def cancelled(count: int, rounds: int) -> Section:
             f"In memory the wheel wins against: {', '.join(fewer) or 'none'}. In time against:"
             f" {', '.join(faster) or 'none'}.",
             "The wheel lets go of a timer in its cancel. A heap keeps it until it is due, or until"
-            " one cancel pays for walking over all of them.",
+            " a cancel clears the heap and walks over all timers.",
         ),
     )
 

@@ -10,9 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from mkdocs.config import load_config
-from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
 
 from support.browser import dump_dom, look_at
 from support.checkout import ROOT
@@ -187,14 +184,28 @@ def test_a_link_that_leads_nowhere_is_found(link: str, tmp_path: Path) -> None:
     assert "nowhere" in done.stderr
 
 
+_ADDRESSES = """
+from mkdocs.config import load_config
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+config = load_config("mkdocs.yml")
+file = File("docs/tour.md", ".", config.site_dir, use_directory_urls=False)
+page = Page(None, file, config)
+config.plugins.on_page_markdown("# A tour", page=page, config=config, files=Files([file]))
+print(config.repo_url or None, page.edit_url)
+"""
+
+
 @pytest.mark.parametrize("repository", ["https://example.org/wheelproof", ""])
-def test_the_address_of_the_repository_is_that_of_the_environment(
-    repository: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REPOSITORY_URL", repository)
-    config = load_config(str(ROOT / "mkdocs.yml"))
-    file = File("docs/tour.md", str(ROOT), config.site_dir, use_directory_urls=False)
-    page = Page(None, file, config)
-    config.plugins.on_page_markdown("# A tour", page=page, config=config, files=Files([file]))
+def test_the_address_of_the_repository_is_that_of_the_environment(repository: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _ADDRESSES],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "REPOSITORY_URL": repository},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     edited = f"{repository}/edit/main/docs/tour.md" if repository else None
-    assert (config.repo_url or "", page.edit_url) == (repository, edited)
+    assert done.stdout.split() == [repository or "None", str(edited)]

@@ -39,7 +39,7 @@ _FIELDS = (1 << 19) - 2
 _OFTEN = 8
 """So many shared objects of a field, and all of them count as shared: each begins anew."""
 _PATIENCE = 10_000
-"""So many accesses a run may still make that is of no use: it may wait for what makes no step."""
+"""The most accesses of a run that has to begin anew: it may spin and never make a step."""
 
 
 def label_of(key: object) -> str | None:

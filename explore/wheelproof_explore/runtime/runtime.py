@@ -61,7 +61,7 @@ _WAITING = (Await, Sleep, Start, TimedAcquire)
 _RETURNING = (
     Await, ClearFlag, Join, Look, ReadClock, Release, ReleaseAny, SetFlag, Sleep, Start,
 )  # fmt: skip
-"""Steps that are whole calls. What acquires a lock is one only as a call of `acquire`."""
+"""Steps that are whole calls. A step that acquires a lock is one only if `acquire` was called."""
 _OF_WAIT = frozenset(("_release_save", "_acquire_restore"))
 _NEAR = 8
 """At most so many calls lead from one of these to where it is looked for."""

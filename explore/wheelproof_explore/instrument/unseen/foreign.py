@@ -57,7 +57,7 @@ class Look(IntEnum):
     """What a look at an object of a class may do."""
 
     SEEN = 0
-    """Its code is seen, or Python's own: what is said of that holds."""
+    """Its code is seen, or is Python's own, whose effects are known."""
     READS = 1
     """It calls code that is not seen, which only reads."""
     WRITES = 2

@@ -232,7 +232,7 @@ _ROWS: Mapping[str, CompletionRow] = {
         },
     ),
     "done-2": CompletionRow(
-        summary="Two triggers that nobody meets complete; two that meet come too late.",
+        summary="Two triggers complete the operation before two more meet, which come too late.",
         disciplines=("monitor", "pending-flag", "blocking", "exclusive", "try-lock-once"),
         needed=2,
         before=(

@@ -67,7 +67,7 @@ class _Readings:
         self.coming -= much
 
     def may_go(self, much: int) -> None:
-        """Record that something may go from now on."""
+        """Record that so much may be removed from now on."""
         self.going += much
         self._went += much
 
