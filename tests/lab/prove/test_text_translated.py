@@ -197,6 +197,7 @@ REFUSED = {
     "Skip(visits, Shy) = 0": "Skip, a recursion that is no sum,",
     r"\E i \in DOMAIN Prices : TRUE": "the indexes of anything but a sequence",
     "<<None>> = queue": "a tuple",
+    r"\A p \in People : Head(Append(queue, p)) = p": "a sequence that is read where somebody",
     "Append(queue, None) = queue": "Append of anything but an element",
     r'mood[last] = "calm"': "last, which may be None, as the argument of a function",
     r'[mood EXCEPT ![last] = "calm"] = mood': "last, which may be None",
@@ -233,6 +234,21 @@ BROKEN = {
     ),
     "None in a set": ("@ \\cup {q}", "@ \\cup {None}", "a set with None"),
     "what is assumed does not hold": ('{"old", "new"}', '{"old"}', "which does not hold"),
+    "a constant sequence": (
+        "Best \\in [Loud -> Shy]",
+        "Best \\in [Loud -> Seq(Shy)]",
+        "a constant sequence of elements",
+    ),
+    "a number stands in a sequence of people": (
+        "    /\\ queue = <<>>\n",
+        "    /\\ queue = SelectSeq(Append(<<>>, 1), LAMBDA one : one # 1)\n",
+        "Append of anything but an element",
+    ),
+    "a choice that is not written out": (
+        "last' \\in IF shut THEN {} ELSE {p}",
+        "last' \\in friends[p]",
+        "a choice from a set that is not written out",
+    ),
     "an action in two forms": ("    \\/ Idle\n", "    \\/ Idle\n    \\/ Enter(None)\n", "Enter"),
 }  # fmt: skip
 """Changes of the module after which it is refused, and what the refusal says."""

@@ -43,9 +43,11 @@ _LOCK = ("EachThreadIsAtAStepOfItsOwn", "TheLockHasOneHolder", "TheLockIsHeldIns
 _HOLDING = ("NothingIsNegative", "WhoeverUsesMemoryHoldsIt", "OnlyAClientGoesOn")
 _QUEUE = ("OnlyThoseWhoWaitAreInTheQueue", "OnlyWhoeverWaitsSleeps")
 _BY: Mapping[str, tuple[str, ...]] = {
+    "EachThreadIsAtAStepOfItsOwn": ("OnlyAClientGoesOn",),
     "TheLockIsHeldInside": _LOCK[:2],
     "OnlyThoseWhoWaitAreInTheQueue": _LOCK[:1],
     "NothingIsNegative": ("SizesAreInBounds",),
+    "SizesAreInBounds": ("NothingIsNegative", "OnlyTheFirstHasAPart", *_QUEUE[:1]),
     "EveryByteIsSomewhere": _HOLDING,
     "OnlyTheFirstHasAPart": ("NothingIsNegative", "SizesAreInBounds", *_QUEUE[:1]),
     "WhoeverUsesMemoryHoldsIt": (*_HOLDING, "SizesAreInBounds", _LOCK[0]),
@@ -92,7 +94,8 @@ def instance(
     **others: Constant,
 ) -> Instance:
     """Return an instance with a few clients, by the sizes that each asks for."""
-    known = {"Closers": (), "Interrupters": (), "Victim": {}, **others}
+    nobody: dict[str, str] = {}
+    known: dict[str, Constant] = {"Closers": (), "Interrupters": (), "Victim": nobody, **others}
     threads = (*sizes, *_names(known["Closers"]), *_names(known["Interrupters"]))
     limit = dict.fromkeys(sizes, 1000) | dict(limits or {})
     constants: dict[str, Constant] = {

@@ -14,6 +14,7 @@ from wheelproof_lab.prove.system import Action, Instance, System
 from wheelproof_lab.prove.terms import (
     FALSE,
     INT,
+    TRUE,
     Change,
     Field,
     Sort,
@@ -201,6 +202,8 @@ class Derived:
             if node.name != "=" or node.parts[0].what is not What.VARIABLE:
                 raise node.refuse("what is no equation for a variable in Init")
             set_to[node.parts[0].name] = self._reading.value(node.parts[1], {})
+        if self._fits(set_to) != TRUE:
+            raise NotInTheFragmentError(definition.place, "a first value that may not fit")
         return tuple(self._changes(definition, set_to))
 
     def _changes(self, definition: Definition, set_to: Mapping[str, Value]) -> Iterator[Change]:

@@ -69,6 +69,7 @@ def _range(reading: Reading, node: Node, given: Given) -> Value | None:
     sequence = reading.value(values.parts[0], given) if values.name == "DOMAIN" else None
     if not isinstance(sequence, Ordered) or sequence.sort is None or len(node.bound) > 1:
         return None
+    sequence.read()
     one = sequence.sort.variable("ranged")
     if reading.value(node.parts[0], {**given, key: Index(one, sequence)}) != one:
         return None
@@ -81,6 +82,7 @@ def over_indexes(
     """Return a claim on the indexes of a sequence: there is one for each of its elements."""
     if not isinstance(sequence, Ordered) or sequence.sort is None:
         raise MismatchError("the indexes of anything but a sequence of elements")
+    sequence.read()
 
     def said(x: Term) -> Term:
         return said_of({**given, key: Index(x, sequence)})
@@ -142,6 +144,7 @@ def at(sequence: Ordered, place: Value) -> Value:
     number = sorted_as(place, INT)
     if sequence.sort is None:
         raise MismatchError("an element of <<>>")
+    sequence.read()
     inside = TRUE if number.kind is Kind.VALUE and int(number.value) > 0 else number >= 1
     nobody = negation(conjunction([inside, number <= sequence.length]))
     return Maybe(

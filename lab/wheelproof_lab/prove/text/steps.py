@@ -7,7 +7,14 @@ from wheelproof_lab.prove.terms import FALSE, TRUE, Kind, Term, conjuncts
 from wheelproof_lab.prove.text.expressions import Expressions
 from wheelproof_lab.prove.text.reading import Given
 from wheelproof_lab.prove.text.syntax import ACTION_LEVEL, OTHER, Node, What
-from wheelproof_lab.prove.text.values import MismatchError, Value, chosen, conjunction, negation
+from wheelproof_lab.prove.text.values import (
+    MismatchError,
+    Ordered,
+    Value,
+    chosen,
+    conjunction,
+    negation,
+)
 
 AND, OR = ("$ConjList", "\\land"), ("$DisjList", "\\lor")
 
@@ -125,7 +132,9 @@ class Ways:
         def then(name: str) -> Value:
             if name not in branch.set_to:
                 raise MismatchError(f"{name}', which is read before it is set,")
-            return branch.set_to[name]
+            value = branch.set_to[name]
+            # That the new value fits is an obligation of the step, so it may be read.
+            return replace(value, fits=TRUE) if isinstance(value, Ordered) else value
 
         return replace(self.reading, then=then)
 

@@ -174,7 +174,11 @@ def constants_of(
         if target.what is not What.CONSTANT or target.name in typing.values:
             continue
         if node.name == "\\in":
-            typing.constant(target.name, typing.of(node.parts[1]))
+            kind = typing.of(node.parts[1])
+            if isinstance(kind.to if isinstance(kind, Function) else kind, Row):
+                # Nothing says that nobody stands in it twice.
+                raise node.refuse("a constant sequence of elements")
+            typing.constant(target.name, kind)
         elif node.name == "\\subseteq":
             some = typing.reading.some(node.parts[1], {})
             if some.sort is None:

@@ -21,6 +21,7 @@ from wheelproof_lab.prove.terms import (
     there_is,
 )
 from wheelproof_lab.prove.text.values import (
+    Choice,
     Map,
     Maybe,
     MismatchError,
@@ -30,10 +31,10 @@ from wheelproof_lab.prove.text.values import (
     Value,
     conjunction,
     disjunction,
-    fits_in,
     maybe,
     negation,
     sorted_as,
+    words_of_both,
 )
 
 
@@ -164,7 +165,7 @@ def fits(kind: Type, value: Value) -> Term:
         case Row() if isinstance(value, Ordered):
             return value.fits
         case Scalar():
-            return fits_in(value, kind.sort)
+            return _fits_in(value, kind.sort)
         case Function() if isinstance(value, Map) and value.variable:
             return conjunction([fits(kind.to, new) for _, new in value.points])
         case Function() if isinstance(value, Map):
@@ -175,6 +176,19 @@ def fits(kind: Type, value: Value) -> Term:
                 if anywhere == TRUE
                 else for_all(sort, lambda x: fits(kind.to, value.at(x)))
             )
+        case _:
+            return TRUE
+
+
+def _fits_in(value: Value, sort: Sort) -> Term:
+    """Return whether a word of another sort is one of this sort as well."""
+    match value:
+        case Choice():
+            then, otherwise = _fits_in(value.then, sort), _fits_in(value.otherwise, sort)
+            left = disjunction([negation(value.test), then])
+            return conjunction([left, disjunction([value.test, otherwise])])
+        case Term() if value.sort != sort and (known := words_of_both(value, sort)):
+            return disjunction([value.is_(word) for word in known])
         case _:
             return TRUE
 
@@ -264,4 +278,4 @@ def _at(kind: Type, value: Value, places: Sequence[Term]) -> Term:
                 raise MismatchError("a function on another set than TypeOK says")
             return _at(kind.to, value.at(probe), places[1:])
         case Row() | NumberRow():
-            raise MismatchError("a sequence that depends on a variable")
+            raise MismatchError("a sequence of numbers, or one of several,")

@@ -89,6 +89,11 @@ class Ordered:
         """Return whether an element stands in the sequence."""
         return self.place(element) > 0
 
+    def read(self) -> None:
+        """Say that the places are read; raises MismatchError if the sequence may not fit."""
+        if self.fits != TRUE:
+            raise MismatchError("a sequence that is read where somebody may stand in it twice")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
@@ -241,7 +246,7 @@ def sorted_as(value: Value, sort: Sort) -> Term:
             return if_(value.test, sorted_as(value.then, sort), sorted_as(value.otherwise, sort))
         case Term() if value.sort == sort:
             return value
-        case Term() if known := _words_of_both(value, sort):
+        case Term() if known := words_of_both(value, sort):
             result = as_term(known[-1], sort)
             for word in known[-2::-1]:
                 result = if_(value.is_(word), as_term(word, sort), result)
@@ -265,18 +270,8 @@ def has_words_of(value: Value, sort: Sort) -> bool:
             return False
 
 
-def fits_in(value: Value, sort: Sort) -> Term:
-    """Return whether a word of another sort is one of this sort as well."""
-    match value:
-        case Choice():
-            return _either(value.test, fits_in(value.then, sort), fits_in(value.otherwise, sort))
-        case Term() if value.sort != sort and (known := _words_of_both(value, sort)):
-            return disjunction([value.is_(word) for word in known])
-        case _:
-            return TRUE
-
-
-def _words_of_both(value: Term, sort: Sort) -> Sequence[str]:
+def words_of_both(value: Term, sort: Sort) -> Sequence[str]:
+    """Return the words that the value's sort and another one have."""
     return [word for word in value.sort.words if word in sort.words]
 
 
@@ -352,6 +347,8 @@ def _same_order(one: Ordered, other: Ordered) -> Term:
         return equal(one.length, other.length)
     if one.sort != other.sort:
         raise MismatchError("an equation between sequences of two sets")
+    one.read()
+    other.read()
     same = for_all(sort, lambda x: equal(one.place(x), other.place(x)))
     return conjunction([equal(one.length, other.length), same])
 
