@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from wheelproof import sync
-from wheelproof.errors import ThreadInterruptedError
-from wheelproof.producer import BufferExhaustedError, BufferPool, ByteBuffer, ProducerClosedError
+from wheelproof.producer import BufferPool, ByteBuffer
 from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof_explore.program import Action, Scenario, Settings, choose
 from wheelproof_lab.graph.buffer_pool.clock import PoolClock
 from wheelproof_lab.graph.buffer_pool.view import CLOCK, BufferPoolView
 from wheelproof_lab.graph.states.views import GraphProgram, ViewedRun
+from wheelproof_spec.components.buffer_pool.port import ENDS
 from wheelproof_spec.tlc.states.values import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
@@ -29,7 +29,6 @@ _GUARDED: tuple[tuple[type, str], ...] = (
     (BufferPool, "_waiters"),
     (PooledMemory, "loans"),
 )
-_REFUSALS = (BufferExhaustedError, ProducerClosedError, ThreadInterruptedError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +126,7 @@ class _Bench:
             self.clock.begin_allocation()
             try:
                 buffer = self.pool.allocate(size, limit_ms)
-            except _REFUSALS:
+            except tuple(ENDS):
                 continue
             self.pool.deallocate(buffer)
 

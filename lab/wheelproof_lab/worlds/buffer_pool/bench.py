@@ -9,15 +9,13 @@ from dataclasses import replace
 from functools import partial
 
 from wheelproof import sync
-from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError
+from wheelproof.errors import IllegalArgumentError
 from wheelproof.producer import (
-    BufferExhaustedError,
     BufferOverflowError,
     BufferPool,
     ByteBuffer,
     ForeignBufferError,
     IllegalStateError,
-    ProducerClosedError,
     WaitTime,
     WaitTimeSensor,
 )
@@ -26,6 +24,7 @@ from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_explore.program import Faults, choose
 from wheelproof_lab.worlds.tables import WRONG_NUMBERS, Bench
 from wheelproof_lab.worlds.timer.system_timer import StandingClock
+from wheelproof_spec.components.buffer_pool.port import ENDS, MetricError
 
 FOREVER = MAX_MILLIS - 1_000
 _POOLABLE = 2
@@ -50,18 +49,14 @@ class PatientClock:
             condition.wait(Millis(deadline_ms - self.hi_res_clock_ms()))
 
 
-class SensorError(Exception):
-    """The error of the failing metric."""
-
-
 class FailingSensor:
     """A metric that may raise."""
 
     def record(self, waited_ns: int) -> None:
-        """Raise SensorError or not: the explorer tries both."""
+        """Raise MetricError or not: the explorer tries both."""
         del waited_ns
         if choose(2):
-            raise SensorError
+            raise MetricError
 
 
 class FaultySensor:
@@ -71,19 +66,12 @@ class FaultySensor:
         self._faults = faults
 
     def record(self, waited_ns: int) -> None:
-        """Return, or raise SensorError."""
+        """Return, or raise MetricError."""
         del waited_ns
-        self._faults.may_fail("record", SensorError)
+        self._faults.may_fail("record", MetricError)
 
 
-_FAULTS = (MemoryError, SensorError)
-_LEAVES = (
-    BufferExhaustedError,
-    ProducerClosedError,
-    ThreadInterruptedError,
-    *_FAULTS,
-)
-"""The errors by which an allocation may end without a buffer."""
+_FAULTS = (MemoryError, MetricError)
 
 
 class PoolBench(Bench):
@@ -117,7 +105,7 @@ class PoolBench(Bench):
         """Allocate, fill and give back; the allocation may end without a buffer."""
         try:
             buffer = self.pool.allocate(size, timeout_ms)
-        except _LEAVES:
+        except tuple(ENDS):
             return
         assert not buffer.position, f"a buffer with {buffer.position} bytes in it was lent"
         assert buffer.capacity == size, f"{buffer.capacity} bytes were lent in the place of {size}"

@@ -164,8 +164,7 @@ def _models(arguments: argparse.Namespace) -> "list[Model]":
     """Return the named models: modules by their files, others from the manifest."""
     from wheelproof_spec.tlc.manifest.loader import load_manifest
     from wheelproof_spec.tlc.manifest.model import Tier
-    from wheelproof_spec.tlc.manifest.selection import select_models
-    from wheelproof_spec.tlc.manifest.unlisted import SUFFIX, unlisted_model
+    from wheelproof_spec.tlc.manifest.selection import SUFFIX, select_models, unlisted_model
 
     names: list[str] = arguments.models
     files = [Path(name) for name in names if name.endswith(SUFFIX)]

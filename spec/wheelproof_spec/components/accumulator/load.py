@@ -30,7 +30,7 @@ from wheelproof_spec.components.accumulator.calls import (
     Ready,
 )
 from wheelproof_spec.components.accumulator.component import AccumulatorConfig
-from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
+from wheelproof_spec.components.accumulator.recording import RecordedAccumulator
 from wheelproof_spec.components.accumulator.reference import reference_config
 from wheelproof_spec.components.accumulator.work import CloseAll, RespondToOne
 from wheelproof_spec.history.recording.callers import Callers, LoadFailedError

@@ -23,7 +23,7 @@ from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.accumulator.cases import ACCUMULATOR
 from wheelproof_spec.components.accumulator.component import WHEELPROOF
 from wheelproof_spec.components.accumulator.history import RECORDED
-from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
+from wheelproof_spec.components.accumulator.recording import RecordedAccumulator
 from wheelproof_spec.components.accumulator.reference import (
     ReferenceAccumulatorPort,
     reference_config,

@@ -19,7 +19,7 @@ from wheelproof_spec.components.replication.component import (
     MaybeShrinkInSync,
     ReplicationConfig,
 )
-from wheelproof_spec.components.replication.recording.calls import RecordedBroker
+from wheelproof_spec.components.replication.recording import RecordedBroker
 from wheelproof_spec.components.replication.reference import ReferenceBroker
 from wheelproof_spec.components.replication.work import (
     FOLLOWERS,

@@ -20,7 +20,7 @@ from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.replication.cases import REPLICATION
 from wheelproof_spec.components.replication.component import WHEELPROOF, MaybeShrinkInSync
 from wheelproof_spec.components.replication.history import RECORDED
-from wheelproof_spec.components.replication.recording.calls import RecordedBroker
+from wheelproof_spec.components.replication.recording import RecordedBroker
 from wheelproof_spec.components.replication.reference import (
     ReferenceBroker,
     ReferenceReplicationPort,

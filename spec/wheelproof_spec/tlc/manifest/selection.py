@@ -1,13 +1,16 @@
-"""Selects models of a manifest by name, pattern and tier."""
+"""The models of a run: those of a manifest by name, pattern and tier, or one without a manifest."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from pathlib import Path
 
-from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.tlc.manifest.model import Model, Tier
+from wheelproof_spec.base.errors import InputRejectedError, UsageError
+from wheelproof_spec.tlc.manifest.cfg import load_cfg
+from wheelproof_spec.tlc.manifest.model import Expectation, Kind, Model, Tier
 
 DEFAULT_TIERS = (Tier.SMOKE, Tier.SMALL)
+SUFFIX = ".tla"
 
 
 def select_models(
@@ -34,3 +37,32 @@ def select_models(
     if not selected:
         raise UsageError(f"the manifest has no such model in tier {' or '.join(wanted)}")
     return selected
+
+
+def unlisted_model(module: Path, config: Path | None) -> Model:
+    """Return the model of any module with a cfg: `config`, or the one with its name beside it.
+
+    It may take the time and the memory of the largest tier. Raises InputRejectedError.
+    """
+    if not module.is_file():
+        raise InputRejectedError(str(module), None, "there is no such module", "correct the path")
+    path = module.with_suffix(".cfg") if config is None else config
+    if not path.is_file():
+        remedy = "name one with --config" if config is None else "correct the path"
+        raise InputRejectedError(str(path), None, f"there is no such cfg for {module}", remedy)
+    cfg = load_cfg(path)
+    return Model(
+        name=module.stem if config is None else f"{module.stem}_{config.stem}",
+        module=module.stem,
+        specifies=module.stem,
+        tier=Tier.BIG,
+        kind=Kind.MODEL,
+        expect=Expectation.PASS,
+        summary=f"{module.name} with {path.name}",
+        module_path=module.resolve(),
+        cfg=cfg,
+        manifest=module.resolve(),
+        library=(),
+        check_deadlock=cfg.check_deadlock,
+        listed=False,
+    )

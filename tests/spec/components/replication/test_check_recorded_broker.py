@@ -29,7 +29,7 @@ from wheelproof_spec.app.recorded import history_checker
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.replication.component import ALL_ACKS, WHEELPROOF, ReplicationConfig
-from wheelproof_spec.components.replication.recording.calls import RecordedBroker
+from wheelproof_spec.components.replication.recording import RecordedBroker
 from wheelproof_spec.components.replication.reference import ReferenceBroker
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 

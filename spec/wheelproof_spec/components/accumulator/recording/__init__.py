@@ -1,1 +1,0 @@
-"""How the calls of the reference's record accumulator are recorded."""
