@@ -5,6 +5,7 @@ Each docstring says how. `python -m wheelproof_lab pages corpus` installs the re
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -173,3 +174,76 @@ def pubsub_memory_is_lost() -> None:
     publisher = _publisher(flow_control=flow)
     _publish(publisher, 10**7)
     _publish(publisher, 1)
+
+
+def pubsub_no_timer_after_a_failure() -> None:
+    """The timer's thread cannot be started, once: later messages wait for a timer for ever."""
+    client = import_module("google.cloud.pubsub_v1.publisher.client")
+    publisher = _publisher()
+    thread = Mock(start=Mock(side_effect=RuntimeError("can't start new thread")))
+    with (
+        patch.object(client, "threading", Mock(Thread=Mock(return_value=thread))),
+        suppress(RuntimeError),
+    ):
+        _publish(publisher, 1)
+    _publish(publisher, 1).result()
+
+
+def more_executors_cancelled_below() -> None:
+    """The future below is cancelled, by its time-out for instance: the one above never ends."""
+    below = Future[int]()
+    above = import_module("more_executors").f_map(below, str)
+    together(below.cancel, partial(wait, [above]))
+
+
+def more_executors_two_cancels() -> None:
+    """A future is cancelled twice while its last failure is taken over: AssertionError."""
+    executors = import_module("more_executors").Executors
+    begun = threading.Event()
+
+    def fail() -> None:
+        begun.set()
+        raise OSError
+
+    with executors.thread_pool(max_workers=1).with_retry(sleep=0, max_sleep=0) as executor:
+        future = executor.submit(fail)
+        begun.wait()
+        future.cancel()
+        future.cancel()
+
+
+def _kazoo_result() -> Any:
+    handler = import_module("kazoo.handlers.threading").SequentialThreadingHandler()
+    return handler.async_result()
+
+
+def kazoo_callback_twice() -> None:
+    """A callback is added after the result was set: the one before it is called again."""
+    result = _kazoo_result()
+    called: list[int] = []
+    result.rawlink(lambda _result: called.append(1))
+    together(result.set, lambda: result.rawlink(lambda _result: called.append(2)))
+    assert sorted(called) == [1, 2], f"two callbacks, called: {called}"
+
+
+def kazoo_callback_lost() -> None:
+    """A result is set while the handler stops: its callback comes into a queue that has ended."""
+    result = _kazoo_result()
+    called: list[object] = []
+    result.rawlink(called.append)
+    result._handler.start()
+    together(result.set, result._handler.stop)
+    assert called, "the result is set, and its callback was not called"
+
+
+def sqlalchemy_failed_connection() -> None:
+    """A connection fails and gives its place back; the thread that waits for it is not told."""
+    connect = Mock(side_effect=[OSError, MagicMock()])
+    pools = import_module("sqlalchemy.pool")
+    pool = pools.QueuePool(connect, pool_size=1, max_overflow=0, timeout=None)
+
+    def use() -> None:
+        with suppress(OSError):
+            pool.connect().close()
+
+    together(use, use)

@@ -4,7 +4,10 @@ Each docstring says how. `python -m wheelproof_lab pages corpus` installs the re
 """
 
 import asyncio
+import sys
+from contextlib import suppress
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock, Mock, patch
 
@@ -307,3 +310,69 @@ async def aiohttp_cancelled_as_its_turn_comes() -> None:
     await asyncio.sleep(0)
     tasks[1].cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _psycopg_pool() -> Any:
+    """Import the package. What it needs of psycopg, and libpq below it, is made up."""
+    errors = SimpleNamespace(OperationalError=Exception, ProgrammingError=Exception)
+    psycopg = Mock(__version__="3.3.0", errors=errors)
+    for name, module in (("", psycopg), (".errors", errors), (".pq", Mock())):
+        sys.modules.setdefault(f"psycopg{name}", module)
+    return import_module("psycopg_pool")
+
+
+async def _pool_that_connects(**sizes: int) -> Any:
+    """Open a pool whose workers have not connected yet."""
+    kind = _psycopg_pool().AsyncConnectionPool
+    with patch.object(kind, "_start_workers"):
+        pool = kind(open=False, **sizes)
+        await pool.open()
+    return pool
+
+
+async def psycopg_worker_not_cancelled() -> None:
+    """A worker of the pool is cancelled at work: it takes that for a failure, and goes on."""
+    queue = asyncio.Queue[object]()
+    queue.put_nowait(Mock(run=lambda: asyncio.sleep(1)))
+    worker = asyncio.create_task(_psycopg_pool().AsyncConnectionPool.worker(queue))
+    await asyncio.sleep(0)
+    worker.cancel()
+    await asyncio.wait([worker])
+
+
+async def psycopg_two_waits() -> None:
+    """Two tasks wait until the pool is full: AssertionError."""
+    pool = await _pool_that_connects(min_size=1)
+    said = await asyncio.gather(pool.wait(), pool.wait(), return_exceptions=True)
+    assert not any(isinstance(error, AssertionError) for error in said), f"{said}"
+
+
+async def psycopg_too_many_connections() -> None:
+    """A pool that has grown gets a larger minimum: it grows by the difference once more."""
+    pool = await _pool_that_connects(min_size=1, max_size=2)
+    with suppress(_psycopg_pool().PoolTimeout):
+        await pool.getconn(timeout=1)
+    await pool.resize(2)
+    size = pool.get_stats()["pool_size"]
+    assert size <= 2, f"at most 2 connections, and {size} are made"
+
+
+async def aiokafka_gives_up_too_early() -> None:
+    """Two batches take 4 s each: at the second, the time of the first is subtracted once more."""
+    module = import_module("aiokafka.producer.message_accumulator")
+    accumulator = module.MessageAccumulator(Mock(), 10**6, 0, 30)
+    partition = import_module("aiokafka").TopicPartition("topic", 0)
+    read: list[int] = []
+
+    def monotonic() -> int:
+        read.append(4 * len(read))
+        return read[-1]
+
+    # A batch that is sent at once, each time. The clock says how long that took.
+    accumulator._append_batch(accumulator.create_builder(), partition).drain_ready()
+    with (
+        patch.object(module, "time", Mock(monotonic=monotonic)),
+        suppress(module.KafkaTimeoutError),
+    ):
+        await accumulator.add_batch(accumulator.create_builder(), partition, timeout=10)
+    assert read[-1] >= 10, f"given 10 s, gave up after {read[-1]} s"

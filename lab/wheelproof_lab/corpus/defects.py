@@ -185,6 +185,30 @@ TASKS: tuple[Defect, ...] = (
         broken="3.14.5",
         what="a request is cancelled as its turn comes, and the next one waits for ever",
     ),
+    Defect(
+        name="psycopg_worker_not_cancelled",
+        package="psycopg-pool",
+        broken="3.3.3",
+        what="a worker goes on after its cancellation, and asyncio.run waits for ever",
+    ),
+    Defect(
+        name="psycopg_two_waits",
+        package="psycopg-pool",
+        broken="3.3.3",
+        what="AssertionError if two tasks wait until the pool is full",
+    ),
+    Defect(
+        name="psycopg_too_many_connections",
+        package="psycopg-pool",
+        broken="3.3.3",
+        what="resize() makes more connections than the limit",
+    ),
+    Defect(
+        name="aiokafka_gives_up_too_early",
+        package="aiokafka",
+        broken="0.14.0",
+        what="send_batch() gives up before its time is over",
+    ),
 )
 """Those of tasks.py."""
 
@@ -445,6 +469,43 @@ CLIENTS: tuple[Defect, ...] = (
         package="google-cloud-pubsub",
         broken="2.44.0",
         what="a message that is too large keeps its place in the flow control",
+    ),
+    Defect(
+        name="pubsub_no_timer_after_a_failure",
+        package="google-cloud-pubsub",
+        broken="2.44.0",
+        what="after a thread that cannot be started, nothing is sent by time any more",
+    ),
+    Defect(
+        name="more_executors_cancelled_below",
+        package="more-executors",
+        broken="2.11.4",
+        what="a future never ends if the one below it is cancelled",
+    ),
+    Defect(
+        name="more_executors_two_cancels",
+        package="more-executors",
+        broken="2.11.4",
+        what="AssertionError from cancel() while retries end",
+    ),
+    Defect(
+        name="kazoo_callback_twice",
+        package="kazoo",
+        broken="2.11.0",
+        what="a callback is called twice",
+    ),
+    Defect(
+        name="kazoo_callback_lost",
+        package="kazoo",
+        broken="2.11.0",
+        what="a callback is lost while the handler stops",
+    ),
+    Defect(
+        name="sqlalchemy_failed_connection",
+        package="SQLAlchemy",
+        broken="2.1.9",
+        what="a connection fails, and the thread that waits for its place is not told",
+        instrument=("sqlalchemy.pool.impl",),
     ),
 )
 
