@@ -16,6 +16,7 @@ from wheelproof.producer import (
     ByteBuffer,
     ForeignBufferError,
     IllegalStateError,
+    ProducerClosedError,
     WaitTime,
     WaitTimeSensor,
 )
