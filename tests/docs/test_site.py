@@ -197,7 +197,7 @@ print(config.repo_url or None, page.edit_url)
 """
 
 
-@pytest.mark.parametrize("repository", ["https://example.org/wheelproof", ""])
+@pytest.mark.parametrize("repository", ["https://forge.example/us/it", ""])
 def test_the_address_of_the_repository_is_that_of_the_environment(repository: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _ADDRESSES],
