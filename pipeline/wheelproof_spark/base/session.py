@@ -4,8 +4,10 @@ import logging
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -80,6 +82,16 @@ def session_for(workers: Workers) -> AbstractContextManager[SparkSession]:
 
 
 @contextmanager
+def signal_kept() -> Generator[None]:
+    """Keep the program's own handler of Ctrl-C in the block: PySpark takes it when it starts."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    own = before not in (signal.default_int_handler, signal.SIG_DFL, signal.SIG_IGN, None)
+    if own and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def failing_as(what: str) -> Generator[None]:
     """Turn errors of Spark and of the disk into a PipelineError with the sentence `what` failed."""
     try:
@@ -111,7 +123,8 @@ def _start(master: str | None, *, progress: bool, settings: Mapping[str, str]) -
     for name, value in chosen.items():
         builder = builder.config(name, value)
     try:
-        session = builder.getOrCreate()
+        with signal_kept():
+            session = builder.getOrCreate()
     except (PySparkException, OSError) as error:
         where = chosen.get("spark.master", "of spark-submit")
         raise PipelineError(f"Spark did not start with master {where}: {error}") from error

@@ -9,6 +9,7 @@ import pytest
 
 from wheelproof_spark.base.feeder import Pace, feed
 from wheelproof_spark.base.listing import FoundFile, LocalFolder
+from wheelproof_spark.base.session import signal_kept
 from wheelproof_spark.base.stop import Stop
 from wheelproof_spark.stream.job import Arriving
 
@@ -155,3 +156,13 @@ def test_all_that_is_there_is_one_batch(source: Path) -> None:
     for at, name in enumerate(("b", "a"), start=1):
         _arrive(source, name, at)
     assert _follow(source, Pace()) == [["b", "a"]]
+
+
+def test_spark_that_starts_does_not_take_the_signal() -> None:
+    stop = Stop()
+    with stop.listening():
+        with signal_kept():
+            # As PySpark does when it starts.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.raise_signal(signal.SIGINT)
+    assert stop.at_once
