@@ -316,7 +316,8 @@ def _psycopg_pool() -> Any:
     """Import the package. What it needs of psycopg, and libpq below it, is made up."""
     errors = SimpleNamespace(OperationalError=Exception, ProgrammingError=Exception)
     psycopg = Mock(__version__="3.3.0", errors=errors)
-    for name, module in (("", psycopg), (".errors", errors), (".pq", Mock())):
+    made: dict[str, Any] = {"": psycopg, ".errors": errors, ".pq": Mock()}
+    for name, module in made.items():
         sys.modules.setdefault(f"psycopg{name}", module)
     return import_module("psycopg_pool")
 
