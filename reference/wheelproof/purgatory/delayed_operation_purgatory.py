@@ -49,7 +49,7 @@ Invariants:
 
 from collections.abc import Hashable, Iterable
 from typing import Annotated, Generic
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from wheelproof import sync
 from wheelproof.closing import Closing
@@ -344,14 +344,15 @@ class DelayedOperationPurgatory(Closing, Generic[Operation]):
         reap(self.advance_clock)
 
 
-_taken: WeakSet[Timer] = WeakSet()
-"""The timers that have a purgatory, as long as they are there."""
+_taken: WeakKeyDictionary[Timer, object] = WeakKeyDictionary()
+"""The timers that have a purgatory, as long as they are there, with what took each."""
 
 
 def _take(timer: Timer) -> None:
-    if timer in _taken:
+    mine = object()
+    # One step of the interpreter: of two threads that hand in one timer, one is refused.
+    if _taken.setdefault(timer, mine) is not mine:
         raise IllegalArgumentError("the timer has a purgatory already; give each one of its own")
-    _taken.add(timer)
 
 
 def _distinct(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:

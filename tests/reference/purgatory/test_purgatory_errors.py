@@ -1,8 +1,9 @@
 """Bad input, and operations that raise: the state stays consistent and nothing else is lost."""
 
+import contextlib
 import threading
 from asyncio import CancelledError
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import cast
 
 import pytest
@@ -269,3 +270,33 @@ def test_a_purgatory_that_is_refused_takes_no_timer() -> None:
     with pytest.raises(IllegalArgumentError, match="shards"):
         DelayedOperationPurgatory[Operation]("refused", timer, shards=0, reaper_enabled=False)
     DelayedOperationPurgatory[Operation]("made", timer, reaper_enabled=False).close()
+
+
+class _HashedTimer(SystemTimer):
+    """A timer that runs `then` inside the call of its hash that `calls` counts down to."""
+
+    def __init__(self, calls: int, then: Callable[[SystemTimer], None]) -> None:
+        super().__init__("hashed", clock=ManualClock())
+        self._calls = calls
+        self._then = then
+
+    def __hash__(self) -> int:
+        self._calls -= 1
+        if self._calls == 0:
+            self._then(self)
+        return id(self)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_of_two_purgatories_that_are_made_at_once_one_gets_the_timer(calls: int) -> None:
+    made: list[DelayedOperationPurgatory[Operation]] = []
+
+    def make(timer: SystemTimer) -> None:
+        with contextlib.suppress(IllegalArgumentError):
+            made.append(DelayedOperationPurgatory("one", timer, reaper_enabled=False))
+
+    # The second purgatory is made where another thread could make it: while the first looks the
+    # timer up.
+    make(_HashedTimer(calls, make))
+    assert len(made) == 1
+    made[0].close()
