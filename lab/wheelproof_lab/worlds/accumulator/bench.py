@@ -92,6 +92,7 @@ class AccumulatorBench(Bench):
         )
         self.accumulator = accumulator_class(self.pool, config, clock=self.clock)
         self.appends = AppendsInProgress()
+        assert not self.appends.completed(), "an append is over, and none has begun"
         self.accepted: list[str] = []
         self._futures: dict[str, FutureRecordMetadata] = {}
         self._told_of: dict[str, RecordMetadata | Exception | None] = {}

@@ -29,6 +29,7 @@ from wheelproof_spec.components.buffer_pool.port import ENDS, MetricError
 
 FOREVER = MAX_MILLIS - 1_000
 _POOLABLE = 2
+_NS_OF_MS = 1_000_000
 
 
 class PatientClock:
@@ -148,7 +149,7 @@ class PoolBench(Bench):
         self.audit()
 
     def forget_waits(self) -> None:
-        """Raise unless a wait of the metric counts for 60 s, and no longer."""
+        """Raise unless a window of the metric lasts 30 s, and a wait counts for 60 s."""
         if not isinstance(self._wait_time, WaitTime):
             return
         for passed_ms, counts in ((59_999, True), (60_000, False)):
@@ -157,6 +158,16 @@ class PoolBench(Bench):
             waits.record(1)
             clock.now_ms = Millis(passed_ms)
             assert (waits.ratio() > 0) is counts, f"counted after {passed_ms} ms: {not counts}"
+        # Of 1 ns and then 2 ns both count in one window, and in two the second one alone.
+        for ended_ms, waited_ns, window_ms in ((29_999, 3, 60_000), (30_000, 2, 30_000)):
+            clock = StandingClock()
+            waits = type(self._wait_time)(clock)
+            waits.record(1)
+            clock.now_ms = Millis(ended_ms)
+            waits.record(2)
+            clock.now_ms = Millis(60_000)
+            expected = waited_ns / (window_ms * _NS_OF_MS)
+            assert waits.ratio() == expected, f"a wait after {ended_ms} ms: {waits.ratio()}"
 
     def audit(self) -> None:
         """Raise unless the memory adds up at this moment (standard 3.9)."""
