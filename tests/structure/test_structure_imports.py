@@ -27,7 +27,7 @@ _ALL_CORE = ("base", "drive", "history")
 _COMPONENTS = ("accumulator", "buffer_pool", "purgatory", "replication", "timer")
 _DRAWING = {"drawing.py", "view.py"}
 """What is part of a page, and takes Jinja's markup."""
-_FUZZED = {"machine.py", "lists.py", "under_test.py"}
+_FUZZED = {"machine.py", "lists.py"}
 """What is fuzzed takes Hypothesis, and is imported when a fuzzer runs."""
 _CONCURRENCY = {"_thread", "asyncio", "concurrent", "multiprocessing", "queue", "threading", "time"}
 _LAYERS = (

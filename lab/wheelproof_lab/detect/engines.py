@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count, zip_longest
+from itertools import chain, count, zip_longest
 from pathlib import Path
 
 from wheelproof_explore.explorer import explore
@@ -47,8 +47,8 @@ _STUCK_AFTER_S, _ANSWER_S = 40.0, 10.0
 """The limits of a load and of an answer: each takes under a second, even on a busy machine."""
 _CASES, _SEEDS = 20, 1 << 20
 """The cases of a batch, each with its own seed; the distance between the seeds of two cells."""
-_DRAWN = 16
-"""How many programs are drawn from the work of the component."""
+_DRAWN = 100
+"""How many programs are drawn from the work of the component, behind those of the enumeration."""
 _SHRINK_S = 2.0
 _LONGEST_STORY = 4_000
 _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
@@ -64,6 +64,13 @@ _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
 
 The first rounds are short: one run of each program shows which of them call what was altered.
 """
+_DRAWN_ROUNDS: tuple[tuple[Engine, int | None], ...] = (
+    (Engine.SAMPLE, 1),
+    (Engine.SAMPLE, 10),
+    (Engine.SAMPLE, 100),
+    (Engine.OPTIMAL, None),
+)
+"""The same for the programs that are drawn: there are many, so a round gives each little."""
 _SIGNAL_ROUNDS: tuple[tuple[Engine, int | None], ...] = (
     (Engine.SAMPLE, 2),
     (Engine.BOUNDED, 40),
@@ -163,15 +170,21 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
 def explored(task: Task) -> Found:
     """Explore the program made for the bug, then the programs of the component, in rounds.
 
-    The pairs, the programs of which a call into the environment fails, and some that are drawn are
-    among them. After the first round, programs that have called the altered function come first.
+    The pairs, and the programs of which a call into the environment fails, are among them. After
+    the first round, programs that have called the altered function come first.
     """
     name = "" if task.bug is None else f"bug/{task.bug.id}"
     made = [one for one in FAILING[task.component] if one.name == name]
     of = task.component
-    drawn = [DRAWN[of](task.seed * _SEEDS + number) for number in range(_DRAWN)]
-    passing = [*PASSING[of], *PAIRS[of], *FAULTS.get(of, ()), *drawn]
+    passing = [*PASSING[of], *PAIRS[of], *FAULTS.get(of, ())]
     return _in_rounds(task, ((_MADE, made),), passing, _ROUNDS)
+
+
+def drawn(task: Task) -> Found:
+    """Explore the programs that are drawn from the work of the component, in rounds."""
+    of = DRAWN[task.component]
+    seeds = chain(range(sum(of.plans())), range(task.seed * _SEEDS, task.seed * _SEEDS + _DRAWN))
+    return _in_rounds(task, (), [of.program(seed) for seed in seeds], _DRAWN_ROUNDS)
 
 
 def signalled(task: Task) -> Found:
@@ -391,6 +404,7 @@ ENGINES: Mapping[str, Callable[[Task], Found]] = {
     "TLC": model_checked,
     "proof": proved,
     "model checker": explored,
+    "model checker, drawn": drawn,
     "model checker, signals": signalled,
     "state graph": compared,
     "fuzz, one thread": fuzzed("none"),

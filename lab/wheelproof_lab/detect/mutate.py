@@ -35,6 +35,7 @@ TIMED_OUT = "ended at the limit of time"
 EQUIVALENT = "equivalent"
 CHAIN = (
     "model checker",
+    "model checker, drawn",
     "model checker, signals",
     "driven",
     "fuzz, one thread",

@@ -15,7 +15,8 @@ from wheelproof_lab.worlds.accumulator import signals as accumulator_signals
 from wheelproof_lab.worlds.accumulator.bench import SurvivedAccumulator
 from wheelproof_lab.worlds.buffer_pool import programs as buffer_pool
 from wheelproof_lab.worlds.buffer_pool import signals as pool_signals
-from wheelproof_lab.worlds.drawn import DRAWN, PREFIX
+from wheelproof_lab.worlds.drawing import PREFIX
+from wheelproof_lab.worlds.drawn import DRAWN
 from wheelproof_lab.worlds.purgatory import programs as purgatory_programs
 from wheelproof_lab.worlds.purgatory import signals as purgatory_signals
 from wheelproof_lab.worlds.replication import programs as replication
@@ -95,7 +96,7 @@ def find_program(name: str) -> Program:
     """Return the program of this name; raises UsageError for an unknown name."""
     component, _, seed = name.removeprefix(PREFIX).rpartition("-")
     if name.startswith(PREFIX) and component in DRAWN and seed.isdecimal():
-        return DRAWN[component](int(seed))
+        return DRAWN[component].program(int(seed))
     groups = (*BY_DUTY.values(), *PAIRS.values(), *FAULTS.values(), *SIGNALS.values())
     known = [program for group in groups for program in group]
     programs = {program.name: program for program in known}

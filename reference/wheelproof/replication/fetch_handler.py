@@ -43,6 +43,7 @@ from wheelproof.replication.requests import (
     FetchParams,
     FetchPartition,
     FetchPartitionData,
+    await_in,
 )
 from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import MAX_MILLIS
@@ -145,7 +146,7 @@ class FetchHandler:
             on_expired=lambda: _count(expirations),
             callback=callback,
         )
-        self._purgatory.try_complete_else_watch(delayed, list(requests))
+        await_in(self._purgatory, delayed, list(requests))
 
     def _fetch_progress(
         self, topic_partition: TopicPartition, request: FetchPartition, replica_id: int | None

@@ -26,7 +26,12 @@ from wheelproof.replication.error_code import ErrorCode
 from wheelproof.replication.log_results import LogAppendInfo
 from wheelproof.replication.partition import PartitionAppendResult, ReplicationProgress
 from wheelproof.replication.partitions import Partitions
-from wheelproof.replication.requests import ALL_ACKS, PartitionProduceResponse, ProduceCallback
+from wheelproof.replication.requests import (
+    ALL_ACKS,
+    PartitionProduceResponse,
+    ProduceCallback,
+    await_in,
+)
 from wheelproof.topic_partition import TopicPartition
 
 
@@ -89,7 +94,7 @@ class ProduceHandler:
             on_expired=self._count_expired,
             callback=callback,
         )
-        self._purgatory.try_complete_else_watch(delayed, list(results))
+        await_in(self._purgatory, delayed, list(results))
 
     def _replication_progress(
         self, topic_partition: TopicPartition, append: LogAppendInfo

@@ -10,12 +10,17 @@ False
 True
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
+from wheelproof.errors import PurgatoryClosedError
+from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.replication.error_code import ErrorCode
 from wheelproof.replication.log_results import EpochEndOffset, LogRecord
 from wheelproof.topic_partition import TopicPartition
+
+_OperationT = TypeVar("_OperationT", bound=DelayedOperation)
 
 ALL_ACKS = -1
 """The producer waits until every in-sync replica has the records."""
@@ -82,3 +87,22 @@ ProduceCallback = Callable[[Mapping[TopicPartition, PartitionProduceResponse]], 
 
 FetchCallback = Callable[[Mapping[TopicPartition, FetchPartitionData]], None]
 """Takes the answer of a fetch request; called exactly once."""
+
+
+def await_in(
+    purgatory: DelayedOperationPurgatory[_OperationT],
+    request: _OperationT,
+    keys: Sequence[TopicPartition],
+) -> None:
+    """Let a request wait that has had its effect; behind a close nobody answers it (standard 5.6).
+
+    Kafka: a purgatory takes whatever is handed in, also after its shutdown.
+    Here:  it refuses, and the refusal ends here if a close has come since the request was taken.
+    Why:   who is refused may ask another broker, and the records would be in two logs.
+    """
+    try:
+        purgatory.try_complete_else_watch(request, keys)
+    except PurgatoryClosedError:
+        # What a callback raises comes from a request that has been answered.
+        if request.is_done():
+            raise

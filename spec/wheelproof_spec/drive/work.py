@@ -42,6 +42,19 @@ class InterruptThread(Call):
     victim: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AndCall(Call):
+    """Make a call whose callback makes another one, or raises."""
+
+    step: Call
+    then: Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raise(Call):
+    """Raise an error: what a callback may do instead of a call."""
+
+
 class Draw(ABC):
     """Draws the arguments of a step."""
 

@@ -7,11 +7,11 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TypeVar
+from typing import Never, TypeVar
 
-from wheelproof.sync import Executor
+from wheelproof.sync import DeferredExecutor, Executor
 from wheelproof.sync.threads_condition import InterruptibleThread, Interruption
 from wheelproof_spec.base.results.violation import Violation
 
@@ -34,6 +34,33 @@ class BurstError(Exception):
             observed=observed,
             reason=f"a thread of the burst did not get through its calls: {observed}",
         )
+
+
+class CallbackError(Exception):
+    """What a callback raises whose step is `Raise`."""
+
+
+def raise_it() -> Never:
+    """Take the step `Raise`."""
+    raise CallbackError
+
+
+def surviving(call: Callable[[], object]) -> Callable[[], None]:
+    """Return a call that makes `call`, and goes on after a CallbackError."""
+
+    def survive() -> None:
+        with suppress(CallbackError):
+            call()
+
+    return survive
+
+
+def run_submitted(executor: DeferredExecutor) -> None:
+    """Run what was submitted; like every executor, it goes on after a task that raises."""
+    while True:
+        with suppress(CallbackError):
+            executor.run_pending()
+            return
 
 
 def run_burst(

@@ -5,13 +5,19 @@ from typing import NoReturn
 
 import pytest
 
+from wheelproof.clock import ManualClock
 from wheelproof.errors import IllegalArgumentError, PurgatoryClosedError
+from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof.replication import (
     FetchParams,
     FetchPartition,
     ReplicaManager,
     TopicPartition,
 )
+from wheelproof.replication.delayed_fetch import DelayedFetch
+from wheelproof.replication.delayed_produce import DelayedProduce
+from wheelproof.sync import DeferredExecutor
+from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
 from wheelproof_spec.base.port import RefusedError
@@ -266,6 +272,30 @@ def test_after_shutdown_requests_are_refused_and_nothing_is_appended() -> None:
     partition = manager.partition(_TOPIC)
     assert partition is not None
     assert partition.log.log_end_offset == 0
+
+
+def test_a_close_that_overtakes_a_request_does_not_refuse_what_was_appended() -> None:
+    clock = ManualClock(0)
+    timers = [SystemTimer("t", clock=clock, executor=DeferredExecutor()) for _ in range(2)]
+    produces: DelayedOperationPurgatory[DelayedProduce] = DelayedOperationPurgatory(
+        "produces", timers[0], reaper_enabled=False
+    )
+    fetches: DelayedOperationPurgatory[DelayedFetch] = DelayedOperationPurgatory(
+        "fetches", timers[1], reaper_enabled=False
+    )
+    manager = ReplicaManager(1, produce_purgatory=produces, fetch_purgatory=fetches, clock=clock)
+    manager.become_leader(_TOPIC, 0, replica_ids=[1, 2], in_sync_ids=[1, 2])
+    # As if the close came behind the append, and before the request waits.
+    produces.close()
+    answers: list[object] = []
+    manager.append_records(
+        timeout_ms=10, required_acks=-1, entries={_TOPIC: [b"x"]}, callback=answers.append
+    )
+    partition = manager.partition(_TOPIC)
+    assert partition is not None
+    assert partition.log.log_end_offset == 1
+    assert answers == []
+    manager.close()
 
 
 class _UnhappyError(Exception):

@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from wheelproof import sync
-from wheelproof.producer import BufferPool, RecordAccumulator
+from wheelproof.producer import BufferPool, ProducerBatch, RecordAccumulator
 from wheelproof.topic_partition import TopicPartition
-from wheelproof_spec.base.calls import Interrupt
+from wheelproof_spec.base.calls import AvailableMemory, Interrupt
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.components.accumulator.calls import FlushInProgress, HasIncomplete, Ready
 from wheelproof_spec.components.accumulator.cases import ACCUMULATOR
 from wheelproof_spec.components.accumulator.component import WHEELPROOF
 from wheelproof_spec.components.accumulator.history import RECORDED
@@ -31,12 +32,12 @@ from wheelproof_spec.components.accumulator.reference import (
 from wheelproof_spec.components.accumulator.work import (
     BURSTS,
     AccumulatorSetup,
-    AccumulatorStep,
     AppendRecord,
     CloseAll,
     FlushAll,
 )
-from wheelproof_spec.drive.work import InterruptThread
+from wheelproof_spec.drive.work import AndCall, InterruptThread, Raise
+from wheelproof_spec.fuzz.burst import raise_it, surviving
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
 from wheelproof_spec.fuzz.interruptions import Interruptions
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
@@ -46,6 +47,7 @@ from wheelproof_spec.fuzz.threaded_case import Burst
 
 _PARTITIONS = tuple(TopicPartition("topic", number) for number in range(2))
 _MAX_SIZE = 2**20
+_READY = Ready(leaders=dict.fromkeys(map(str, _PARTITIONS), 0))
 _TITLE = ACCUMULATOR.definition.title()
 
 
@@ -90,24 +92,29 @@ class AccumulatorUnderTest:
         self._search = search
         self._stage = stage
         self._split_one_in = setup.split_one_in
+        self._answers = setup.answers
+        self._asks_ready = setup.asks_ready
         self._config = replace(setup.config, callbacks="in_order", gives_back="at_once")
         self._accumulator_class = accumulator_class
         self._responses = 0
         self._broken = False
         self._open()
 
-    def programs(self, burst: Burst[AccumulatorStep]) -> Programs:
+    def programs(self, burst: Burst[Call]) -> Programs:
         """Return the calls of a burst, and those of the sender, who serves until all have ended."""
         self._interruptions = Interruptions()
         with self._stage.alone():
             self._news = _News(len(burst))
         programs: list[list[tuple[Call, Callable[[], None]]]] = [
-            [*((step, partial(self._call, step)) for step in program), (_Leave(), self._news.leave)]
+            [
+                *((step, surviving(partial(self._call, step))) for step in program),
+                (_Leave(), self._news.leave),
+            ]
             for program in burst
         ]
         return [*programs, [(_Serve(), self._serve)]]
 
-    def run(self, burst: Burst[AccumulatorStep]) -> Violation | None:
+    def run(self, burst: Burst[Call]) -> Violation | None:
         """Run one burst beside a sender, and return the violation in the history."""
         programs = self.programs(burst)
         violation = self._bursts.judge(
@@ -138,12 +145,22 @@ class AccumulatorUnderTest:
             accumulator = self._accumulator_class(pool, reference_config(self._config))
         self._recorded = RecordedAccumulator(accumulator, pool, self._bursts.recorder, _PARTITIONS)
 
-    def _call(self, step: AccumulatorStep) -> None:
+    def _call(self, step: Call) -> None:
         recorder = self._bursts.recorder
         self._interruptions.join_in(recorder.process())
         match step:
-            case AppendRecord(partition=number, size=size, max_time_to_block_ms=timeout_ms):
-                self._recorded.append(_PARTITIONS[number], size, timeout_ms)
+            case AppendRecord():
+                self._append(step)
+            case AndCall(step=AppendRecord() as append, then=then):
+                self._append(append, partial(self._call, then))
+            case AvailableMemory():
+                self._recorded.available_memory()
+            case HasIncomplete():
+                self._recorded.has_incomplete()
+            case FlushInProgress():
+                self._recorded.flush_in_progress()
+            case Raise():
+                raise_it()
             case InterruptThread(victim=number):
                 victim = self._interruptions.victim(number)
                 recorder.do(Interrupt(name=victim.name), victim.interrupt)
@@ -157,6 +174,10 @@ class AccumulatorUnderTest:
             case _:
                 raise AssertionError(step)
         self._news.spread()
+
+    def _append(self, step: AppendRecord, then: Callable[[], object] | None = None) -> None:
+        partition = _PARTITIONS[step.partition]
+        self._recorded.append(partition, step.size, step.max_time_to_block_ms, then)
 
     def _close(self) -> None:
         self._closed = True
@@ -174,12 +195,30 @@ class AccumulatorUnderTest:
             self._close()
             self._recorded.abort()
         while self._recorded.accumulator.has_undrained():
-            for batch in self._recorded.drain_all(_MAX_SIZE):
+            for batch in self._drain():
                 self._responses += 1
                 if self._responses % self._split_one_in == 0 and len(batch.thunks) > 1:
                     self._recorded.split(batch)
                 else:
-                    self._recorded.store(batch)
+                    self._answer(batch)
+                if self._asks_ready:
+                    self._recorded.unmute(batch)
+
+    def _drain(self) -> list[ProducerBatch]:
+        if not self._asks_ready:
+            return self._recorded.drain_all(_MAX_SIZE)
+        self._recorded.expire()
+        self._recorded.is_ready(_READY)
+        return self._recorded.drain_and_mute(_MAX_SIZE, ready=True)
+
+    def _answer(self, batch: ProducerBatch) -> None:
+        match self._answers[(self._responses - 1) % len(self._answers)]:
+            case "stored":
+                self._recorded.store(batch)
+            case "failed":
+                self._recorded.fail(batch)
+            case "again":
+                self._recorded.reenqueue(batch)
 
 
 class _News:

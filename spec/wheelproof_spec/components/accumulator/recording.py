@@ -1,7 +1,7 @@
 """Calls of the reference's accumulator that write what they do, for the load and the machine."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from itertools import count
 
@@ -49,16 +49,21 @@ NODE = NodeId(0)
 class _NamedCallback:
     """The callback of a record, with the record's name."""
 
-    __slots__ = ("_recorder", "record")
+    __slots__ = ("_recorder", "_then", "record")
 
-    def __init__(self, record: str, recorder: LoadRecorder) -> None:
+    def __init__(
+        self, record: str, recorder: LoadRecorder, then: Callable[[], object] | None
+    ) -> None:
         self.record = record
         self._recorder = recorder
+        self._then = then
 
     def __call__(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
         """Record the outcome of the record."""
         offset = None if metadata is None or error is not None else metadata.offset
         self._recorder.begins(Callback(record=self.record, offset=offset, error=reason_of(error)))
+        if self._then is not None:
+            self._then()
 
 
 class RecordedAccumulator:
@@ -84,24 +89,35 @@ class RecordedAccumulator:
 
     # Calls of any thread
 
-    def append(self, partition: TopicPartition, size: int, max_time_to_block_ms: int) -> None:
-        """Append a record with a value of `size` bytes and a unique name."""
+    def append(
+        self,
+        partition: TopicPartition,
+        size: int,
+        max_time_to_block_ms: int,
+        then: Callable[[], object] | None = None,
+    ) -> None:
+        """Append a record of `size` bytes with a unique name; its callback ends with `then`."""
         asked = Append(
             record=f"r{next(self._records)}",
             partition=str(partition),
             size=size,
             max_time_to_block_ms=max_time_to_block_ms,
         )
-        self.append_named(asked, partition)
+        self.append_named(asked, partition, then)
 
-    def append_named(self, asked: Append, partition: TopicPartition) -> None:
+    def append_named(
+        self,
+        asked: Append,
+        partition: TopicPartition,
+        then: Callable[[], object] | None = None,
+    ) -> None:
         """Append the record that is asked for; `partition` is the one that it names."""
 
         def append() -> Appended:
             result = self.accumulator.append(
                 partition,
                 Record(timestamp_ms=0, value=bytes(asked.size)),
-                _NamedCallback(asked.record, self._recorder),
+                _NamedCallback(asked.record, self._recorder, then),
                 max_time_to_block_ms=asked.max_time_to_block_ms,
             )
             return Appended(

@@ -5,15 +5,18 @@ answers. In a burst threads append, flush and close, while a sender of its own d
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from wheelproof_spec.base.calls import AvailableMemory
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.components.accumulator.calls import (
     AppendFault,
     CallbackFault,
     Expire,
+    FlushInProgress,
+    HasIncomplete,
     Ready,
 )
 from wheelproof_spec.components.accumulator.component import AccumulatorConfig
@@ -63,6 +66,12 @@ _NODES = (0, 1)
 _MOST_DRAINED = (0, 100, 200, LARGE)
 _BELOW_BOTH = (1, 0)
 _ANSWERS: Sequence["_Answer"] = ("stored", "failed", "again")
+_MANY_ANSWERS: Sequence[tuple["_Answer", ...]] = (
+    ("stored",),
+    ("failed",),
+    ("again", "stored"),
+    ("again", "failed"),
+)
 _SPLITS = (1, 75, 90)
 _JUMPS_MS = (0, 1, 5, 20)
 
@@ -124,6 +133,9 @@ class CloseAll(Call):
 
 AccumulatorStep = (
     AppendRecord
+    | AvailableMemory
+    | HasIncomplete
+    | FlushInProgress
     | Ready
     | DrainUpTo
     | RespondToOne
@@ -138,10 +150,16 @@ AccumulatorStep = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccumulatorSetup:
-    """An accumulator; in a burst the sender splits one in so many batches."""
+    """An accumulator; in a burst the sender splits one in so many batches.
+
+    Those of `answers` are its answers to the batches that it does not split, again and again. It
+    asks `ready` first, and expires what is overdue, if `asks_ready`.
+    """
 
     config: AccumulatorConfig
     split_one_in: int = 1
+    answers: tuple[_Answer, ...] = ("stored",)
+    asks_ready: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,8 +281,14 @@ class AccumulatorWork:
         return DrainUpTo(node=node, partitions=partitions, below_both=below)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BurstWork:
-    """Steps of threads that append, flush, interrupt each other and close, beside a sender."""
+    """Steps of threads that append, flush, interrupt each other and close, beside a sender.
+
+    With `programs` threads ask as well, and nobody interrupts; the sender has more answers.
+    """
+
+    programs: bool = False
 
     def setup(self, draw: Draw) -> AccumulatorSetup:
         """Return an accumulator with memory for one to three batches."""
@@ -272,11 +296,19 @@ class BurstWork:
         config = AccumulatorConfig(
             total_memory=_BURST_BATCH_SIZE * batches, batch_size=_BURST_BATCH_SIZE
         )
-        return AccumulatorSetup(config=config, split_one_in=split_one_in)
+        setup = AccumulatorSetup(config=config, split_one_in=split_one_in)
+        if not self.programs:
+            return setup
+        return replace(
+            setup,
+            config=replace(config, linger_ms=0, retry_backoff_ms=0, retry_backoff_max_ms=0),
+            answers=draw.among(_MANY_ANSWERS),
+            asks_ready=draw.among((False, True)),
+        )
 
     def kinds(self) -> Alphabet[AccumulatorSetup, AccumulatorStep]:
         """Return the alphabet; see `Work.kinds`."""
-        return {
+        kinds: dict[str, Kind[AccumulatorSetup, AccumulatorStep]] = {
             "append": Kind(
                 draw=lambda draw, _: AppendRecord(
                     partition=draw.among(PARTITIONS[:2]),
@@ -291,9 +323,19 @@ class BurstWork:
                 draw=lambda draw, _: CloseAll(by_force=draw.among((False, True))), weight=2
             ),
         }
+        if self.programs:
+            del kinds["interrupt"]
+            kinds["close"] = Kind(draw=always(CloseAll(by_force=False)), weight=1)
+            kinds["close_by_force"] = Kind(draw=always(CloseAll(by_force=True)), weight=1)
+            kinds["ask_memory"] = Kind(draw=always(AvailableMemory()), weight=1)
+            kinds["ask_incomplete"] = Kind(draw=always(HasIncomplete()), weight=1)
+            kinds["ask_flushes"] = Kind(draw=always(FlushInProgress()), weight=1)
+        return kinds
 
 
 BURSTS = BurstWork()
+PROGRAMS = BurstWork(programs=True)
+"""The work of programs, which a model checker explores."""
 
 
 def _close(draw: Draw, setup: AccumulatorSetup) -> AccumulatorStep | None:

@@ -11,6 +11,7 @@ from functools import partial
 
 from wheelproof.producer import BufferPool
 from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt
+from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
@@ -27,8 +28,9 @@ from wheelproof_spec.components.buffer_pool.component import (
 from wheelproof_spec.components.buffer_pool.history import RECORDED
 from wheelproof_spec.components.buffer_pool.port import PoolPort, given_back
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.components.buffer_pool.work import BURSTS, GiveBack, GiveBackAgain, PoolStep
-from wheelproof_spec.drive.work import AdvanceBy, InterruptThread
+from wheelproof_spec.components.buffer_pool.work import BURSTS, Borrow, GiveBack
+from wheelproof_spec.drive.work import AndCall, InterruptThread, Raise
+from wheelproof_spec.fuzz.burst import raise_it, surviving
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
 from wheelproof_spec.fuzz.interruptions import Interruptions
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
@@ -70,18 +72,24 @@ class PoolUnderTest:
         self._pool_class = pool_class
         self._config = setup
         self._stage = stage
+        self._kept: list[Allocated] = []
+        """What was borrowed, and has not been given back."""
+        self._then: dict[str, Call] = {}
+        """What the allocator calls, the next time that a process allocates memory."""
         self._broken = False
         self._open()
 
-    def programs(self, burst: Burst[PoolStep]) -> Programs:
+    def programs(self, burst: Burst[Call]) -> Programs:
         """Return the calls of a burst."""
         self._interruptions = Interruptions()
-        return [[(step, partial(self._call, step)) for step in program] for program in burst]
+        return [
+            [(step, surviving(partial(self._call, step))) for step in program] for program in burst
+        ]
 
-    def run(self, burst: Burst[PoolStep]) -> Violation | None:
+    def run(self, burst: Burst[Call]) -> Violation | None:
         """Run one burst and return the violation of the history, if any."""
         programs = self.programs(burst)
-        violation = self._bursts.judge(lambda: self._stage.run(programs), self._read_gauges)
+        violation = self._bursts.judge(lambda: self._stage.run(programs), self._settle)
         if violation is None and self._closed:
             violation = self._bursts.finish()
             self._open()
@@ -104,10 +112,15 @@ class PoolUnderTest:
         )
         recorder = self._bursts.recorder
         with self._stage.alone():
-            port = PoolPort(self._config, self._pool_class, caller=recorder.process)
+            port = PoolPort(
+                self._config,
+                self._pool_class,
+                caller=recorder.process,
+                allocating=self._call_back,
+            )
         self._pool = RecordedPort(port, recorder)
 
-    def _call(self, step: PoolStep) -> None:
+    def _call(self, step: Call) -> None:
         recorder = self._bursts.recorder
         self._interruptions.join_in(recorder.process())
         match step:
@@ -121,10 +134,33 @@ class PoolUnderTest:
             case Close():
                 self._closed = True
                 self._pool.perform(step)
-            case GiveBack() | GiveBackAgain() | AdvanceBy():
+            case Borrow(size=size):
+                answer = self._pool.perform(Allocate(size=size, max_time_to_block_ms=0))
+                if isinstance(answer, Allocated):
+                    self._kept.append(answer)
+            case AndCall(step=Allocate() as allocate, then=then):
+                self._then[recorder.process()] = then
+                self._call(allocate)
+                self._then.pop(recorder.process(), None)
+            case GiveBack(loan=loan):
+                if self._kept:
+                    self._pool.perform(given_back(self._kept.pop(loan % len(self._kept))))
+            case AvailableMemory() | Queued():
+                self._pool.perform(step)
+            case Raise():
+                raise_it()
+            case _:
                 raise AssertionError(step)
 
-    def _read_gauges(self) -> None:
+    def _call_back(self) -> None:
+        """Make the call of the allocator, if this process has one."""
+        then = self._then.pop(self._bursts.recorder.process(), None)
+        if then is not None:
+            self._call(then)
+
+    def _settle(self) -> None:
+        while self._kept:
+            self._pool.perform(given_back(self._kept.pop()))
         self._pool.perform(AvailableMemory())
         self._pool.perform(Queued())
 

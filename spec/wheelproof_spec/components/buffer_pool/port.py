@@ -84,12 +84,16 @@ class PoolPort:
         *,
         clock: Clock | None = None,
         caller: Callable[[], str] = thread_name,
+        allocating: Callable[[], object] | None = None,
     ) -> None:
         """Make the pool; `caller` names the thread that runs, for the faults of its call.
+
+        The allocator calls `allocating` before it makes a buffer, or fails.
 
         Raises IllegalArgumentError for a configuration outside the domain.
         """
         self._caller = caller
+        self._allocating = allocating
         self._faults: dict[str, PoolFault | None] = {}
         self._numbers = count()
         self.buffers: dict[str, ByteBuffer] = {}
@@ -134,7 +138,11 @@ class PoolPort:
         self.wait_time.record(waited_ns)
 
     def _make_buffer(self, size: int) -> ByteBuffer:
-        if self._faults.get(self._caller()) is PoolFault.ALLOCATOR:
+        # Asked first: `allocating` may allocate, and that call has a fault of its own.
+        fault = self._faults.get(self._caller())
+        if self._allocating is not None:
+            self._allocating()
+        if fault is PoolFault.ALLOCATOR:
             raise MemoryError
         return _Buffer(f"b{next(self._numbers)}", bytearray(), size)
 

@@ -8,7 +8,7 @@ threads that keep some memory and wait for more may wait for each other.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.base.calls import Advance, AvailableMemory, Close, Interrupt, Reset
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.components.buffer_pool.component import (
     Allocate,
@@ -17,6 +17,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolCall,
     PoolConfig,
     PoolFault,
+    Queued,
 )
 from wheelproof_spec.components.buffer_pool.oracle import PoolOracle
 from wheelproof_spec.drive.work import (
@@ -52,13 +53,30 @@ class GiveBack(Call):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Borrow(Call):
+    """Allocate without waiting, and keep the buffer until somebody gives it back."""
+
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GiveBackAgain(Call):
     """Give back one of the buffers that have been given back, counted round: it is refused."""
 
     loan: int
 
 
-PoolStep = Allocate | GiveBack | GiveBackAgain | InterruptThread | AdvanceBy | Close
+PoolStep = (
+    Allocate
+    | Borrow
+    | GiveBack
+    | GiveBackAgain
+    | InterruptThread
+    | AdvanceBy
+    | AvailableMemory
+    | Queued
+    | Close
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +85,8 @@ class PoolWork:
 
     With `wide` pools have many GiB, without real memory; with `outside` sizes that are refused are
     drawn too, with `negative` also sizes below 0, and with `twice` buffers are given back twice.
-    Without `any_size` all buffers have the poolable size, and pools have a multiple of it.
+    Without `any_size` all buffers have the poolable size, and pools have a multiple of it. With
+    `programs` threads borrow, give back what any thread has borrowed, and ask; nobody interrupts.
     """
 
     wide: bool = True
@@ -77,6 +96,7 @@ class PoolWork:
     any_size: bool = True
     interruption: bool = True
     closes: bool = True
+    programs: bool = False
     faults: tuple[PoolFault, ...] = tuple(PoolFault)
     faultless: int = 4 * len(PoolFault)
     """For each fault that is possible, so many allocations have none."""
@@ -115,6 +135,11 @@ class PoolWork:
             )
         if self.closes:
             kinds["close"] = Kind(draw=always(Close()), weight=1, one_in=_RARELY)
+        if self.programs:
+            kinds["borrow"] = Kind(draw=self._borrow, weight=2)
+            kinds["deallocate"] = replace(kinds["deallocate"], weight=2)
+            kinds["ask_memory"] = Kind(draw=always(AvailableMemory()), weight=1)
+            kinds["ask_queued"] = Kind(draw=always(Queued()), weight=1)
         return kinds
 
     def setup(self, draw: Draw) -> PoolConfig:
@@ -134,6 +159,9 @@ class PoolWork:
             max_time_to_block_ms=draw.among(self.timeouts_ms),
             fault=draw.among(self.what_goes_wrong),
         )
+
+    def _borrow(self, draw: Draw, config: PoolConfig) -> PoolStep:
+        return Borrow(size=self._size(draw, config))
 
     def _allocate_patiently(self, draw: Draw, config: PoolConfig) -> PoolStep:
         return Allocate(size=self._size(draw, config), max_time_to_block_ms=_PATIENT_MS)
@@ -164,6 +192,8 @@ BURSTS = PoolWork(
     timeouts_ms=(600_000, 600_000, 1, 0),
 )
 """The work of bursts, where time passes."""
+PROGRAMS = replace(BURSTS, interruption=False, programs=True)
+"""The work of programs, which a model checker explores."""
 
 
 def driven_work(work: PoolWork, judge: PoolOracle) -> DrivenWork[PoolConfig, PoolStep, PoolCall]:
@@ -216,6 +246,8 @@ class _Walk:
                 if not self._closed:
                     self._closed = True
                     yield step
+            case Borrow() | AvailableMemory() | Queued():
+                raise AssertionError(step)
 
     def _advance(self, jump_ms: int) -> PoolCall:
         self._now_ms += jump_ms

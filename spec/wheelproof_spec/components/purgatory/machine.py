@@ -31,6 +31,7 @@ from wheelproof_spec.base.calls import (
     Watched,
 )
 from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
@@ -48,6 +49,7 @@ from wheelproof_spec.components.purgatory.component import (
     OperationId,
     PurgatoryConfig,
     Satisfy,
+    Shutdown,
     TryCompleteElseWatch,
 )
 from wheelproof_spec.components.purgatory.history import RECORDED
@@ -58,14 +60,11 @@ from wheelproof_spec.components.purgatory.work import (
     ForceOne,
     HandIn,
     PurgatorySetup,
-    PurgatoryStep,
     SatisfyAndCheck,
-    SetAndCheck,
-    SetOpenCondition,
     work_of_bursts,
 )
-from wheelproof_spec.drive.work import AdvanceBy
-from wheelproof_spec.fuzz.burst import await_submitted
+from wheelproof_spec.drive.work import AdvanceBy, AndCall, Raise
+from wheelproof_spec.fuzz.burst import await_submitted, raise_it, run_submitted, surviving
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
@@ -186,11 +185,13 @@ class PurgatoryUnderTest:
         )
         self._purgatory = RecordedPort(self._port, recorder)
 
-    def programs(self, burst: Burst[PurgatoryStep]) -> Programs:
+    def programs(self, burst: Burst[Call]) -> Programs:
         """Return the calls of a burst."""
-        return [[(step, partial(self._call, step)) for step in program] for program in burst]
+        return [
+            [(step, surviving(partial(self._call, step))) for step in program] for program in burst
+        ]
 
-    def run(self, burst: Burst[PurgatoryStep]) -> Violation | None:
+    def run(self, burst: Burst[Call]) -> Violation | None:
         """Run one burst and return the violation of its history, if any."""
         programs = self.programs(burst)
         violation = self._bursts.judge(lambda: self._stage.run(programs), self._settle)
@@ -210,31 +211,40 @@ class PurgatoryUnderTest:
         end_it()
         return violation
 
-    def _call(self, step: PurgatoryStep) -> None:
+    def _call(self, step: Call) -> None:
         purgatory = self._purgatory
         match step:
-            case HandIn(delay_ms=delay_ms, keys=keys, conditions=conditions):
-                name = f"op{next(self._names)}"
-                asked = TryCompleteElseWatch(operation=name, delay_ms=delay_ms, keys=keys)
-                # Other threads may complete it while it is handed in.
-                self._port.prepare(asked)
-                self._made.append(name)
-                if not conditions:
-                    purgatory.perform(Satisfy(operation=name))
-                purgatory.perform(asked)
+            case HandIn():
+                self._hand_in(step)
+            case AndCall(step=HandIn() as hand_in, then=then):
+                self._hand_in(hand_in, partial(self._call, then))
             case SatisfyAndCheck(last=last, key=key):
                 for name in self._made[-last:]:
                     purgatory.perform(Satisfy(operation=name))
                 purgatory.perform(CheckAndComplete(key=key))
-            case CheckAndComplete() | CancelForKey() | PurgeCompleted():
+            case CheckAndComplete() | CancelForKey() | PurgeCompleted() | Shutdown():
                 purgatory.perform(step)
             case ForceOne(operation=number):
                 if made := self._made:
                     purgatory.perform(ForceComplete(operation=made[number % len(made)]))
             case AdvanceBy(jump_ms=jump_ms):
                 self._advance(jump_ms)
-            case SetOpenCondition() | SetAndCheck() | AskGauges():
+            case AskGauges():
+                self._ask()
+            case Raise():
+                raise_it()
+            case _:
                 raise AssertionError(step)
+
+    def _hand_in(self, step: HandIn, then: Callable[[], object] | None = None) -> None:
+        """Hand in a new operation; other threads may complete it while it is handed in."""
+        name = f"op{next(self._names)}"
+        asked = TryCompleteElseWatch(operation=name, delay_ms=step.delay_ms, keys=step.keys)
+        self._port.prepare(asked, then=then)
+        self._made.append(name)
+        if not step.conditions:
+            self._purgatory.perform(Satisfy(operation=name))
+        self._purgatory.perform(asked)
 
     def _advance(self, jump_ms: int) -> None:
         with self._clock_moves:
@@ -242,7 +252,7 @@ class PurgatoryUnderTest:
             self._purgatory.perform(Tick(to_ms=self._now_ms))
         self._purgatory.perform(AdvanceClock(timeout_ms=0))
         if self._deferred is not None:
-            self._deferred.run_pending()
+            run_submitted(self._deferred)
 
     def _await_submitted(self) -> None:
         if self._deferred is None:
@@ -250,6 +260,9 @@ class PurgatoryUnderTest:
 
     def _settle(self) -> None:
         self._bursts.recorder.do(AwaitSubmitted(), self._await_submitted)
+        self._ask()
+
+    def _ask(self) -> None:
         for gauge in (Watched(), NumDelayed(), NumKeys()):
             self._purgatory.perform(gauge)
 

@@ -44,6 +44,7 @@ from wheelproof_spec.components.purgatory.component import (
     OperationId,
     Satisfy,
     SetCondition,
+    Shutdown,
     TryComplete,
     TryCompleteElseWatch,
 )
@@ -64,6 +65,7 @@ PurgatoryRequest = (
     | PurgeCompleted
     | AdvanceClock
     | Tick
+    | Shutdown
 )
 """A call of one method of a purgatory, of an operation, or of the clock."""
 PurgatoryAnswer = Completed | Checked | Cancelled | Gauge | Advanced | Nothing
@@ -109,9 +111,15 @@ class PurgatoryPort:
         self.conditions: set[Condition] = set()
         """What was set."""
 
-    def prepare(self, asked: TryCompleteElseWatch, lasts_s: float = 0) -> None:
-        """Make an operation before it is handed in; each of its callbacks takes `lasts_s` seconds.
+    def prepare(
+        self,
+        asked: TryCompleteElseWatch,
+        lasts_s: float = 0,
+        then: Callable[[], object] | None = None,
+    ) -> None:
+        """Make an operation before it is handed in.
 
+        Each of its callbacks takes `lasts_s` seconds, and `on_complete` ends with `then`.
         Threads that satisfy or force an operation while it is handed in must find it prepared.
         """
         operation = NamedOperation(
@@ -120,6 +128,7 @@ class PurgatoryPort:
             self._discipline(),
             self._callbacks,
             lasts_s,
+            then,
         )
         self.operations[asked.operation] = operation
 
@@ -167,12 +176,15 @@ class PurgatoryPort:
                 assert self._clock is not None, "nobody moves the clock of the system"
                 self._clock.advance_to(to_ms)
                 return Nothing()
+            case Shutdown():
+                purgatory.close()
+                return Nothing()
 
 
 class NamedOperation(DelayedOperation):
     """An operation that tells its callbacks by its name."""
 
-    __slots__ = ("_callbacks", "_holds", "_lasts_s", "name", "satisfied")
+    __slots__ = ("_callbacks", "_holds", "_lasts_s", "_then", "name", "satisfied")
 
     def __init__(
         self,
@@ -181,6 +193,7 @@ class NamedOperation(DelayedOperation):
         discipline: CompletionDiscipline,
         callbacks: Callbacks,
         lasts_s: float,
+        then: Callable[[], object] | None,
     ) -> None:
         super().__init__(asked.delay_ms, discipline=discipline)
         self.name = asked.operation
@@ -188,6 +201,7 @@ class NamedOperation(DelayedOperation):
         self._holds = holds
         self._callbacks = callbacks
         self._lasts_s = lasts_s
+        self._then = then
 
     def try_complete(self) -> bool:
         """Test the predicate."""
@@ -204,6 +218,9 @@ class NamedOperation(DelayedOperation):
         what = OnComplete(operation=self.name)
         self._callbacks.begins(what)
         self._linger()
+        if self._then is not None:
+            self._then()
+        # A callback that raises does not end: it may be the last one of its operation (6.4.5).
         self._callbacks.ends(what)
 
     def on_expiration(self) -> None:

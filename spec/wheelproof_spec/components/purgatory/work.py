@@ -21,9 +21,17 @@ from wheelproof_spec.components.purgatory.component import (
     PurgatoryCapability,
     PurgatoryConfig,
     SetCondition,
+    Shutdown,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.drive.work import AdvanceBy, Alphabet, Draw, DrivenWork, Kind, always
+from wheelproof_spec.drive.work import (
+    AdvanceBy,
+    Alphabet,
+    Draw,
+    DrivenWork,
+    Kind,
+    always,
+)
 
 KEYS = tuple("xyz")
 """A few keys, so that operations share them."""
@@ -86,6 +94,7 @@ PurgatoryStep = (
     | AdvanceBy
     | AskGauges
     | PurgeCompleted
+    | Shutdown
 )
 
 
@@ -101,10 +110,12 @@ class PurgatorySetup:
 class PurgatoryWork:
     """Hand-ins, triggers, forces and cancels, with the values that their arguments may have.
 
-    With `threads` it is the work of bursts, otherwise that of driven cases.
+    With `threads` it is the work of bursts, otherwise that of driven cases. With `programs` threads
+    ask for the gauges and shut the purgatory down, too.
     """
 
     threads: bool = False
+    programs: bool = False
     cancels: bool = True
     ticks_ms: Sequence[int] = range(1, 5)
     wheel_sizes: Sequence[int] = range(2, 6)
@@ -161,7 +172,9 @@ class PurgatoryWork:
         kinds["advance"] = Kind(
             draw=lambda draw, _: AdvanceBy(jump_ms=draw.among(self.jumps_ms)), weight=6
         )
-        kinds["ask_gauges"] = Kind(draw=always(AskGauges()))
+        kinds["ask_gauges"] = Kind(draw=always(AskGauges()), weight=int(self.programs))
+        if self.programs:
+            kinds["shut_down"] = Kind(draw=always(Shutdown()), weight=1)
         if self.cancels:
             kinds["cancel"] = Kind(
                 draw=lambda draw, _: CancelForKey(key=draw.among(keys)), weight=2, one_in=_RARELY
@@ -177,10 +190,11 @@ class PurgatoryWork:
         )
 
 
-def work_of_bursts(disciplines: int) -> PurgatoryWork:
+def work_of_bursts(disciplines: int, *, programs: bool = False) -> PurgatoryWork:
     """Return the work of several threads; more than half of all purgatories have discipline 0."""
     return PurgatoryWork(
         threads=True,
+        programs=programs,
         ticks_ms=(1, 2, 3),
         wheel_sizes=(2, 3, 4),
         starts_ms=(0,),
@@ -232,7 +246,7 @@ def _calls(setup: PurgatorySetup, steps: Iterable[PurgatoryStep]) -> Iterator[Pu
                 yield Advance(to_ms=now_ms)
             case CheckAndComplete() | CancelForKey() | AskGauges():
                 yield step
-            case SatisfyAndCheck() | PurgeCompleted():
+            case SatisfyAndCheck() | PurgeCompleted() | Shutdown():
                 raise AssertionError(step)
     # At the end every time-out expires and every key is checked: nothing is left.
     yield Advance(to_ms=max(now_ms, last_due_ms))

@@ -32,17 +32,12 @@ from wheelproof_spec.components.replication.work import (
     Change,
     ChangeRole,
     Chase,
-    Consume,
     DrivenSteps,
     FallBehind,
     Fetch,
     Lead,
-    LoseAndLeadAgain,
     Place,
     Produce,
-    ProduceAndCall,
-    Replicate,
-    ReplicateAll,
     ReplicationSetup,
     ReplicationStep,
 )
@@ -115,7 +110,7 @@ class _Walk:
                 yield step
             case AdvanceBy(jump_ms=jump_ms):
                 yield self._advance(jump_ms)
-            case ProduceAndCall() | Consume() | Replicate() | ReplicateAll() | LoseAndLeadAgain():
+            case _:
                 raise AssertionError(step)
 
     def _lead(self, partition: PartitionName, in_sync: tuple[int, ...]) -> ReplicationCall:

@@ -12,13 +12,19 @@ from wheelproof import sync
 from wheelproof.clock import ManualClock
 from wheelproof.replication import ReplicaManager
 from wheelproof.sync import DeferredExecutor
+from wheelproof_spec.base.calls import Close, PurgeCompleted
+from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.replication.cases import REPLICATION
-from wheelproof_spec.components.replication.component import WHEELPROOF, MaybeShrinkInSync
+from wheelproof_spec.components.replication.component import (
+    WHEELPROOF,
+    MaybeShrinkInSync,
+    ReplicationClause,
+)
 from wheelproof_spec.components.replication.history import RECORDED
 from wheelproof_spec.components.replication.recording import RecordedBroker
 from wheelproof_spec.components.replication.reference import (
@@ -28,16 +34,17 @@ from wheelproof_spec.components.replication.reference import (
 from wheelproof_spec.components.replication.work import (
     BURSTS,
     FOLLOWERS,
+    AskGauges,
     Consume,
     LoseAndLeadAgain,
     Produce,
-    ProduceAndCall,
     Replicate,
     ReplicateAll,
     ReplicationSetup,
-    ReplicationStep,
+    StopAndLeadAgain,
 )
-from wheelproof_spec.drive.work import AdvanceBy
+from wheelproof_spec.drive.work import AdvanceBy, AndCall, Raise
+from wheelproof_spec.fuzz.burst import raise_it, run_submitted, surviving
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
@@ -45,6 +52,11 @@ from wheelproof_spec.fuzz.stage import Programs, RealThreads, Stage
 from wheelproof_spec.fuzz.threaded_case import Burst
 
 _TITLE = REPLICATION.definition.title()
+_OPEN_ONCE_CLOSED = (
+    ReplicationClause.ANSWERED_WHEN_IT_CAN_BE,
+    ReplicationClause.DELAYED_ARE_THE_WAITING,
+    ReplicationClause.NOTHING_IS_KEPT,
+)
 
 
 def run_threaded_replication_fuzz(
@@ -80,7 +92,7 @@ class BrokerUnderTest:
             RECORDED, config, clock="virtual", process=stage.process, search=search, keep=keep
         )
         self._executor = DeferredExecutor()
-        self._broken = False
+        self._broken = self._closed = False
         self._now_ms = 0
         with stage.alone():
             self._clock_moves = sync.lock("clock moves")
@@ -91,15 +103,18 @@ class BrokerUnderTest:
             for partition in BURSTS.partitions:
                 self._broker.lead(partition, FOLLOWERS)
 
-    def programs(self, burst: Burst[ReplicationStep]) -> Programs:
+    def programs(self, burst: Burst[Call]) -> Programs:
         """Return the calls of a burst."""
-        return [[(step, partial(self._call, step)) for step in program] for program in burst]
+        return [
+            [(step, surviving(partial(self._call, step))) for step in program] for program in burst
+        ]
 
-    def run(self, burst: Burst[ReplicationStep]) -> Violation | None:
+    def run(self, burst: Burst[Call]) -> Violation | None:
         """Run one burst and return the violation of its history, if any."""
         programs = self.programs(burst)
         with self._stage.alone():
             violation = self._bursts.judge(lambda: self._stage.run(programs), self._read_gauges)
+        violation = self._counted(violation)
         self._broken = violation is not None
         return violation
 
@@ -110,51 +125,78 @@ class BrokerUnderTest:
         last = self.programs(((AdvanceBy(jump_ms=max(BURSTS.timeouts_ms)),),))
         with self._stage.alone():
             violation = self._bursts.judge(lambda: self._stage.run(last), self._read_gauges)
-        return violation or self._bursts.finish()
+        return self._counted(violation or self._bursts.finish())
 
-    def _call(self, step: ReplicationStep) -> None:
+    def _call(self, step: Call, then: Callable[[], None] | None = None) -> None:
         broker = self._broker
         match step:
-            case Produce():
-                self._produce(step)
-            case ProduceAndCall(produce=produce, then=then):
-                self._produce(produce, partial(self._call_back, then))
+            case Produce(required_acks=acks, timeout_ms=timeout_ms):
+                broker.produce(step.partitions, acks, timeout_ms, len(step.sizes), then)
+            case AndCall(step=asked, then=after):
+                self._call(asked, partial(self._call_back, after))
             case MaybeShrinkInSync():
                 broker.shrink()
+            case PurgeCompleted():
+                broker.purge_completed()
+            case AskGauges(partition=partition):
+                broker.read_log(partition)
+                broker.ask_gauges()
             case Consume(partitions=partitions, max_wait_ms=max_wait_ms, min_bytes=min_bytes):
-                broker.consume(partitions, max_wait_ms, min_bytes)
+                broker.consume(partitions, max_wait_ms, min_bytes, then)
             case Replicate(follower=follower, partition=partition):
-                broker.replicate(follower, partition, step.max_wait_ms, step.min_bytes)
+                broker.replicate(follower, partition, step.max_wait_ms, step.min_bytes, then)
             case ReplicateAll(partition=partition):
                 for replica_id in FOLLOWERS * 2:
                     broker.replicate(replica_id, partition, 0)
-            case AdvanceBy(jump_ms=jump_ms):
-                self._advance(jump_ms)
-            case LoseAndLeadAgain(partition=partition, records=records):
+            case AdvanceBy():
+                with self._clock_moves:
+                    self._call_alone(step)
+            case LoseAndLeadAgain() | StopAndLeadAgain():
                 with self._elections:
-                    broker.lose_and_lead_again(partition, records, ())
+                    self._call_alone(step)
+            case Close():
+                self._closed = True
+                broker.close()
+            case Raise():
+                raise_it()
             case _:
                 raise AssertionError(step)
 
-    def _call_back(self, step: ReplicationStep) -> None:
-        """Make the call of a callback; it must not wait for a thread that waits for it."""
-        if not isinstance(step, LoseAndLeadAgain):
-            self._call(step)
-        elif self._elections.try_acquire():
+    def _call_alone(self, step: AdvanceBy | LoseAndLeadAgain | StopAndLeadAgain) -> None:
+        """Make a call that only one thread at a time makes."""
+        match step:
+            case AdvanceBy(jump_ms=jump_ms):
+                self._now_ms += jump_ms
+                self._broker.advance(self._clock, self._now_ms)
+                run_submitted(self._executor)
+            case LoseAndLeadAgain(partition=partition, records=records):
+                self._broker.lose_and_lead_again(partition, records, ())
+            case StopAndLeadAgain(partition=partition):
+                self._broker.stop_and_lead_again(partition)
+
+    def _call_back(self, step: Call) -> None:
+        """Make the call of a callback, which must not wait for who may be waiting for it."""
+        match step:
+            case AdvanceBy():
+                lock = self._clock_moves
+            case LoseAndLeadAgain() | StopAndLeadAgain():
+                lock = self._elections
+            case _:
+                self._call(step)
+                return
+        if lock.try_acquire():
             try:
-                self._broker.lose_and_lead_again(step.partition, step.records, ())
+                self._call_alone(step)
             finally:
-                self._elections.release()
+                lock.release()
 
-    def _produce(self, step: Produce, then: Callable[[], None] | None = None) -> None:
-        acks, timeout_ms, records = step.required_acks, step.timeout_ms, len(step.sizes)
-        self._broker.produce(step.partitions, acks, timeout_ms, records, then)
+    def _counted(self, violation: Violation | None) -> Violation | None:
+        """Return the violation, unless it is that a closed broker does not answer what waits.
 
-    def _advance(self, jump_ms: int) -> None:
-        with self._clock_moves:
-            self._now_ms += jump_ms
-            self._broker.advance(self._clock, self._now_ms)
-            self._executor.run_pending()
+        No line of a history says that a broker was closed.
+        """
+        is_open = self._closed and violation is not None and violation.rule in _OPEN_ONCE_CLOSED
+        return None if is_open else violation
 
     def _read_gauges(self) -> None:
         self._broker.read_gauges()

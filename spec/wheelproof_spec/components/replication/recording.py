@@ -29,6 +29,7 @@ from wheelproof_spec.components.replication.component import (
     PartitionRecords,
     ProduceResponse,
     ReadLog,
+    StopReplica,
     TruncateAsFollower,
 )
 from wheelproof_spec.components.replication.reference import ReferenceBroker
@@ -70,6 +71,11 @@ class RecordedBroker:
         self._control(TruncateAsFollower(partition=partition, offset=offset))
         self._lead(partition, in_sync)
 
+    def stop_and_lead_again(self, partition: PartitionName) -> None:
+        """Stop the replica, and lead again, alone; only one thread may call it at a time."""
+        self._control(StopReplica(partition=partition))
+        self._lead(partition, ())
+
     def shrink(self) -> None:
         """Drop replicas that have fallen behind."""
         self._control(MaybeShrinkInSync())
@@ -108,22 +114,31 @@ class RecordedBroker:
         self._recorder.do(call, lambda: self._broker.append_records(call, answered))
 
     def consume(
-        self, partitions: Sequence[PartitionName], max_wait_ms: int, min_bytes: int = 1
+        self,
+        partitions: Sequence[PartitionName],
+        max_wait_ms: int,
+        min_bytes: int = 1,
+        then: Callable[[], None] | None = None,
     ) -> None:
-        """Fetch as a consumer that has read up to the high watermark."""
+        """Fetch as a consumer that has read up to the high watermark; see `produce` of `then`."""
         places = {partition: self._broker.high_watermark(partition) for partition in partitions}
-        self._fetch(None, places, max_wait_ms, min_bytes)
+        self._fetch(None, places, max_wait_ms, min_bytes, then)
 
     def read(self, partition: PartitionName) -> None:
         """Read a partition from its beginning, as a consumer."""
         self._fetch(None, {partition: 0}, 0)
 
     def replicate(
-        self, follower: int, partition: PartitionName, max_wait_ms: int, min_bytes: int = 1
+        self,
+        follower: int,
+        partition: PartitionName,
+        max_wait_ms: int,
+        min_bytes: int = 1,
+        then: Callable[[], None] | None = None,
     ) -> None:
         """Fetch the records that a follower lacks; after a refusal, from the beginning."""
         offset = self._cursors.get((follower, partition), 0)
-        self._fetch(follower, {partition: offset}, max_wait_ms, min_bytes)
+        self._fetch(follower, {partition: offset}, max_wait_ms, min_bytes, then)
 
     def advance(self, clock: ManualClock, now_ms: int) -> None:
         """Move the broker's clock, then expire due requests; only one thread at a time."""
@@ -135,15 +150,32 @@ class RecordedBroker:
         self._recorder.do(Tick(to_ms=now_ms), lambda: clock.advance_to(now_ms))
         self._recorder.call(AdvanceClock(timeout_ms=0), expire)
 
-    def read_gauges(self) -> None:
-        """Read every log and the gauges of both purgatories; the lists' after a purge."""
+    def read_log(self, partition: PartitionName) -> None:
+        """Read a log, up to its end."""
+        asked = ReadLog(partition=partition)
+        self._recorder.call(asked, partial(self._broker.read_log, partition))
+
+    def ask_gauges(self) -> None:
+        """Ask for the gauges of both purgatories."""
         recorder, broker = self._recorder, self._broker
-        for partition in self._replicas:
-            recorder.call(ReadLog(partition=partition), partial(broker.read_log, partition))
         recorder.call(NumDelayed(), lambda: Gauge(count=broker.num_delayed()))
-        recorder.do(PurgeCompleted(), broker.purge_completed)
         recorder.call(Watched(), lambda: Gauge(count=broker.watched()))
         recorder.call(NumKeys(), lambda: Gauge(count=broker.num_keys()))
+
+    def purge_completed(self) -> None:
+        """Purge."""
+        self._recorder.do(PurgeCompleted(), self._broker.purge_completed)
+
+    def close(self) -> None:
+        """Close the broker; no line of a history says so."""
+        self._broker.manager.close()
+
+    def read_gauges(self) -> None:
+        """Read every log, purge, and ask for the gauges."""
+        for partition in self._replicas:
+            self.read_log(partition)
+        self.purge_completed()
+        self.ask_gauges()
 
     def _lead(self, partition: PartitionName, in_sync: Sequence[int]) -> None:
         self._control(
@@ -177,6 +209,7 @@ class RecordedBroker:
         places: dict[PartitionName, int],
         max_wait_ms: int,
         min_bytes: int = 1,
+        then: Callable[[], None] | None = None,
     ) -> None:
         call = FetchMessages(
             request=f"f{next(self._numbers)}",
@@ -189,6 +222,10 @@ class RecordedBroker:
                 for partition, offset in places.items()
             ),
         )
-        self._recorder.do(
-            call, lambda: self._broker.fetch_messages(call, partial(self._take, call))
-        )
+
+        def answered(response: FetchResponse) -> None:
+            self._take(call, response)
+            if then is not None:
+                then()
+
+        self._recorder.do(call, lambda: self._broker.fetch_messages(call, answered))

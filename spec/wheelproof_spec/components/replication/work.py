@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal
 
-from wheelproof_spec.base.calls import PurgeCompleted
+from wheelproof_spec.base.calls import Close, PurgeCompleted
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.components.replication.component import (
     ALL_ACKS,
@@ -17,7 +17,7 @@ from wheelproof_spec.components.replication.component import (
     PartitionName,
     ReplicationConfig,
 )
-from wheelproof_spec.drive.work import AdvanceBy, Alphabet, Draw, Kind, always
+from wheelproof_spec.drive.work import AdvanceBy, Alphabet, AndCall, Draw, Kind, always
 
 PARTITIONS = ("a", "b", "c")
 """The partitions; the last one is led less often, and is unknown in most cases."""
@@ -56,14 +56,6 @@ class Produce(Call):
     timeout_ms: int
     partitions: tuple[PartitionName, ...]
     sizes: tuple[int, ...] = (10,)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProduceAndCall(Call):
-    """Append, and make another call in the callback of the answer."""
-
-    produce: Produce
-    then: "ReplicationStep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +135,20 @@ class LoseAndLeadAgain(Call):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StopAndLeadAgain(Call):
+    """Stop a replica, and lead again, alone in sync."""
+
+    partition: PartitionName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskGauges(Call):
+    """Ask how much waits in both purgatories, and read a log."""
+
+    partition: PartitionName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CatchUp(Call):
     """Let a follower fetch at the end of the logs."""
 
@@ -165,7 +171,7 @@ class Chase(Call):
 
 ReplicationStep = (
     Produce
-    | ProduceAndCall
+    | AndCall
     | Fetch
     | Consume
     | Replicate
@@ -173,12 +179,15 @@ ReplicationStep = (
     | Lead
     | ChangeRole
     | LoseAndLeadAgain
+    | StopAndLeadAgain
     | CatchUp
     | FallBehind
     | Chase
     | MaybeShrinkInSync
     | PurgeCompleted
     | AdvanceBy
+    | AskGauges
+    | Close
 )
 
 
@@ -230,11 +239,16 @@ class DrivenSteps:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BurstSteps:
-    """The work of threads that produce, consume, replicate, expire and elect."""
+    """The work of threads that produce, consume, replicate, expire and elect.
 
+    With `programs` they stop replicas, purge, ask and close the broker, too.
+    """
+
+    programs: bool = False
     partitions: Sequence[PartitionName] = PARTITIONS[:2]
-    timeouts_ms = (1, 7, 40)
+    timeouts_ms: Sequence[int] = (1, 7, 40)
 
     def setup(self, draw: Draw) -> ReplicationSetup:
         """Return a broker with segments of one record, of a few, or of all."""
@@ -248,7 +262,7 @@ class BurstSteps:
         """Return the alphabet; see `Work.kinds`."""
         partitions, timeouts_ms, enough = self.partitions, self.timeouts_ms, (1, 30)
         lists = [some for count in (1, 2) for some in permutations(partitions, count)]
-        return {
+        kinds: dict[str, Kind[ReplicationSetup, ReplicationStep]] = {
             "produce": Kind(
                 draw=lambda draw, _: Produce(
                     required_acks=ALL_ACKS,
@@ -296,9 +310,23 @@ class BurstSteps:
                 weight=1,
             ),
         }
+        if self.programs:
+            # Callbacks are drawn otherwise.
+            del kinds["call_back"]
+            kinds["stop"] = Kind(
+                draw=lambda draw, _: StopAndLeadAgain(partition=draw.among(partitions)), weight=1
+            )
+            kinds["purge"] = Kind(draw=always(PurgeCompleted()), weight=1)
+            kinds["ask"] = Kind(
+                draw=lambda draw, _: AskGauges(partition=draw.among(partitions)), weight=1
+            )
+            kinds["close"] = Kind(draw=always(Close()), weight=1)
+        return kinds
 
 
 BURSTS = BurstSteps()
+PROGRAMS = BurstSteps(programs=True)
+"""The work of programs, which a model checker explores."""
 
 
 def _calls_back(draw: Draw, here: PartitionName, there: PartitionName) -> ReplicationStep:
@@ -312,8 +340,8 @@ def _calls_back(draw: Draw, here: PartitionName, there: PartitionName) -> Replic
         Replicate(follower=FOLLOWERS[0], partition=there),
         LoseAndLeadAgain(partition=there, records=1),
     )
-    return ProduceAndCall(
-        produce=Produce(required_acks=draw.among((ALL_ACKS, 1)), timeout_ms=7, partitions=(here,)),
+    return AndCall(
+        step=Produce(required_acks=draw.among((ALL_ACKS, 1)), timeout_ms=7, partitions=(here,)),
         then=draw.among(then),
     )
 

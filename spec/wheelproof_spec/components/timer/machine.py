@@ -14,12 +14,14 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from wheelproof import sync
 from wheelproof.clock import ManualClock
-from wheelproof.sync import use_runtime
+from wheelproof.sync import DeferredExecutor, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
 from wheelproof_explore.strategies.drawn import Draw, keep_running
 from wheelproof_spec.base.calls import AdvanceClock, Close, Tick
+from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
@@ -33,6 +35,7 @@ from wheelproof_spec.components.timer.component import (
     Cancel,
     Run,
     Size,
+    TaskId,
     TimerCall,
     TimerObservation,
 )
@@ -48,6 +51,8 @@ from wheelproof_spec.components.timer.work import (
     TimerStep,
     TimerWork,
 )
+from wheelproof_spec.drive.work import AdvanceBy, AndCall, Raise
+from wheelproof_spec.fuzz.burst import raise_it, run_submitted, surviving
 from wheelproof_spec.fuzz.bursts import run_burst_fuzz, setups_of, steps_of
 from wheelproof_spec.fuzz.controlled_threads import burst_line, drawn_schedule
 from wheelproof_spec.fuzz.engine import STEPS_PER_CASE, Recorder, run_machine
@@ -92,14 +97,21 @@ class TimerUnderTest:
         *,
         keep: Callable[[KeptHistory], object] | None = None,
         search: LinearizationSearch | None = None,
+        executor: DeferredExecutor | None = None,
     ) -> None:
-        delays_ms = setup.delays_ms
-        config = replace(setup.config, runs="inline", run_order="promised")
+        """Make it; without an `executor`, whose tasks who advances runs, tasks run in `submit`."""
+        config, delays_ms = setup.config, setup.delays_ms
+        config = replace(
+            config, runs="inline" if executor is None else "later", run_order="promised"
+        )
         self._tick_ms = config.tick_ms
         self._longest_ms = max(0, *delays_ms.values())
         self._now_ms = config.start_ms
         self._stage = stage
         self._broken = False
+        self._deferred = executor
+        self._then: dict[TaskId, Callable[[], object]] = {}
+        """What a task calls, the next time that it runs."""
         self._bursts = JudgedBursts(
             RECORDED,
             config,
@@ -109,25 +121,25 @@ class TimerUnderTest:
             search=search,
             keep=keep,
         )
-        recorder = self._bursts.recorder
+        self._recorder = self._bursts.recorder
         with stage.alone():
+            self._clock_moves = sync.lock("clock moves")
             self._port = TimerPort(
                 config,
-                # One process has all runs, so that their order is judged.
-                lambda task: recorder.begins(Run(task=task), _EXECUTOR),
+                self._ran,
                 timer_class,
                 clock=ManualClock(config.start_ms),
-                executor=InlineExecutor(),
+                executor=InlineExecutor() if executor is None else executor,
             )
             for name, delay_ms in delays_ms.items():
                 self._port.prepare(name, delay_ms)
-        self._timer = RecordedPort(self._port, recorder)
+        self._timer = RecordedPort(self._port, self._recorder)
 
-    def programs(self, burst: Burst[TimerStep]) -> Programs:
+    def programs(self, burst: Burst[Call]) -> Programs:
         """Return the calls of a burst."""
-        return [[(step, self._call(step)) for step in program] for program in burst]
+        return [[(step, surviving(self._call(step))) for step in program] for program in burst]
 
-    def run(self, burst: Burst[TimerStep], *, last: bool = False) -> Violation | None:
+    def run(self, burst: Burst[Call], *, last: bool = False) -> Violation | None:
         """Run one burst, ask for the size, and return the violation of the history, if any.
 
         The `last` burst ends the history: then every submitted task must have run.
@@ -137,10 +149,10 @@ class TimerUnderTest:
         self._broken = violation is not None
         return self._bursts.finish() if last and violation is None else violation
 
-    def drain(self) -> Burst[TimerStep]:
+    def drain(self) -> Burst[Call]:
         """Return the burst after which no task waits and no entry is linked."""
         beyond_ms = self._longest_ms + self._tick_ms
-        return ((MoveClockBy(jump_ms=beyond_ms), AdvanceClock(timeout_ms=0)),)
+        return ((AdvanceBy(jump_ms=beyond_ms),),)
 
     def finish(self) -> Violation | None:
         """Let everything expire, unless a burst had a violation, and close the timer."""
@@ -156,17 +168,58 @@ class TimerUnderTest:
                 self._port.perform(Close())
         self._stage.close()
 
-    def _call(self, step: TimerStep) -> Callable[[], object]:
+    def _call(self, step: Call) -> Callable[[], object]:
         match step:
             case MoveClockBy(jump_ms=jump_ms):
                 return partial(self._move_clock, jump_ms)
-            case Add() | Cancel() | AdvanceClock():
+            case Add() | Cancel():
                 return partial(self._timer.perform, step)
+            case AdvanceClock():
+                return self._advance
+            case AdvanceBy(jump_ms=jump_ms):
+                return partial(self._move_and_advance, jump_ms)
+            case AndCall(step=Add() as add, then=then):
+                return partial(self._add_and_call, add, self._call(then))
+            case Size():
+                return self._read_size
+            case Close():
+                return lambda: self._recorder.do(step, self._close)
+            case Raise():
+                return raise_it
             case _:
                 raise AssertionError(step)
 
+    def _add_and_call(self, add: Add, then: Callable[[], object]) -> None:
+        self._then[add.task] = then
+        self._timer.perform(add)
+
+    def _ran(self, task: TaskId) -> None:
+        # One process has all runs, so that their order is judged.
+        self._recorder.begins(Run(task=task), _EXECUTOR)
+        then = self._then.pop(task, None)
+        if then is not None:
+            self._recorder.inside(then)
+
+    def _move_and_advance(self, jump_ms: int) -> None:
+        with self._clock_moves:
+            self._move_clock(jump_ms)
+        self._advance()
+
+    def _advance(self) -> None:
+        self._timer.perform(AdvanceClock(timeout_ms=0))
+        self._run_submitted()
+
+    def _close(self) -> None:
+        """Close, and run what was submitted, as a close waits for it."""
+        self._port.perform(Close())
+        self._run_submitted()
+
+    def _run_submitted(self) -> None:
+        if self._deferred is not None:
+            run_submitted(self._deferred)
+
     def _move_clock(self, jump_ms: int) -> None:
-        # One thread alone moves the clock.
+        # Only one thread at a time moves the clock.
         self._now_ms += jump_ms
         self._timer.perform(Tick(to_ms=self._now_ms))
 
@@ -257,7 +310,7 @@ def _controlled_machine(
             finally:
                 self._timer.close()
 
-        def _run(self, burst: Burst[TimerStep], schedule: Draw, *, last: bool = False) -> None:
+        def _run(self, burst: Burst[Call], schedule: Draw, *, last: bool = False) -> None:
             stage = self._stage
             if not burst or stage is None:
                 return

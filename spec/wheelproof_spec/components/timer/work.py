@@ -7,7 +7,7 @@ milliseconds. So they lie near the boundaries of buckets and levels in every con
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from wheelproof_spec.base.calls import Advance, AdvanceClock, Reset
+from wheelproof_spec.base.calls import Advance, AdvanceClock, Close, Reset
 from wheelproof_spec.base.codec.bounds import Bound, Bounds
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.contract import TimerContract
@@ -19,7 +19,14 @@ from wheelproof_spec.components.timer.component import (
     TimerCall,
     TimerConfig,
 )
-from wheelproof_spec.drive.work import AdvanceBy, Alphabet, Draw, DrivenWork, Kind
+from wheelproof_spec.drive.work import (
+    AdvanceBy,
+    Alphabet,
+    Draw,
+    DrivenWork,
+    Kind,
+    always,
+)
 
 TASKS = tuple("abcdefgh")
 """The names of the tasks of a case; few, so that they are cancelled and added again often."""
@@ -42,7 +49,7 @@ class MoveClockBy(Call):
     jump_ms: int
 
 
-TimerStep = Add | AddAgain | Cancel | AdvanceBy | MoveClockBy | AdvanceClock | Size
+TimerStep = Add | AddAgain | Cancel | AdvanceBy | MoveClockBy | AdvanceClock | Size | Close
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,12 +150,13 @@ class TimerBursts:
     """Steps of threads that add and cancel a few tasks, and of one that advances.
 
     With `near` half of all durations have one of two values: tasks share a bucket, and the clock
-    reaches it.
+    reaches it. With `programs` any thread may move the clock as it advances, ask, and close.
     """
 
     within: TimerWork
     tasks: tuple[TaskId, ...]
     near: bool = False
+    programs: bool = False
 
     def setup(self, draw: Draw) -> TimerSetup:
         """Return a timer, and the delay of each task."""
@@ -161,17 +169,26 @@ class TimerBursts:
 
     def kinds(self) -> Alphabet[TimerSetup, TimerStep]:
         """Return the alphabet; see `Work.kinds`."""
-        return {
+        kinds: dict[str, Kind[TimerSetup, TimerStep]] = {
             "add": Kind(draw=self._add, weight=1),
             "cancel": Kind(draw=lambda draw, _: Cancel(task=draw.among(self.tasks)), weight=1),
-            "move_clock": Kind(draw=self._move_clock),
         }
+        if not self.programs:
+            kinds["move_clock"] = Kind(draw=self._move_clock)
+            return kinds
+        kinds["advance"] = Kind(
+            draw=lambda draw, setup: AdvanceBy(jump_ms=self._move_clock(draw, setup).jump_ms),
+            weight=1,
+        )
+        kinds["size"] = Kind(draw=always(Size()), weight=1)
+        kinds["close"] = Kind(draw=always(Close()), weight=1)
+        return kinds
 
     def _add(self, draw: Draw, setup: TimerSetup) -> TimerStep:
         task = draw.among(self.tasks)
         return Add(task=task, delay_ms=setup.delays_ms[task])
 
-    def _move_clock(self, draw: Draw, setup: TimerSetup) -> TimerStep:
+    def _move_clock(self, draw: Draw, setup: TimerSetup) -> MoveClockBy:
         if self.near and draw.once_in(2):
             return MoveClockBy(jump_ms=_near_ms(draw, setup.config))
         jump_ms = self.within.jump_ms(draw, setup.config, self.within.max_level)
@@ -242,7 +259,7 @@ class _Walk:
                 yield Advance(to_ms=self._now_ms)
             case Cancel() | Size():
                 yield step
-            case MoveClockBy() | AdvanceClock():
+            case MoveClockBy() | AdvanceClock() | Close():
                 raise AssertionError(step)
 
     def _added(self, add: Add) -> TimerCall:

@@ -110,6 +110,16 @@ class LoadRecorder:
         """Record that the callback that began in this process has ended."""
         self._write("ok", what.name_on_the_wire(), NOTHING, process=process or self._inner())
 
+    def inside(self, callback: Callable[[], object]) -> None:
+        """Run what a callback does outside any call: its calls have a process of their own."""
+        thread = self._process()
+        open_calls = self._open.setdefault(thread, [])
+        open_calls.append(thread)
+        try:
+            callback()
+        finally:
+            open_calls.pop()
+
     def take(self) -> list[HistoryOp[object]]:
         """Return the lines written since the last `take`, in order; no thread may be in a call."""
         taken = [op for lines in self._processes for op in lines]

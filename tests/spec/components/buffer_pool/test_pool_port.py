@@ -64,6 +64,20 @@ def test_a_fault_is_that_of_one_call() -> None:
     assert isinstance(port.perform(_POOLED), Allocated)
 
 
+def test_the_allocator_calls_back_and_the_outer_call_keeps_its_fault() -> None:
+    told: list[object] = []
+
+    def allocating() -> None:
+        if not told:
+            told.append("called")
+            told.append(port.perform(_POOLED))
+
+    port = PoolPort(_CONFIG, allocating=allocating)
+    with pytest.raises(MemoryError):
+        port.perform(Allocate(size=4, max_time_to_block_ms=0, fault=PoolFault.ALLOCATOR))
+    assert told == ["called", Allocated(buffer="b0", size=4)]
+
+
 def test_what_is_refused_is_recorded_and_has_no_answer() -> None:
     recorder = LoadRecorder("h", lambda: "caller")
     pool = RecordedPort(PoolPort(_CONFIG), recorder)

@@ -16,6 +16,7 @@ from wheelproof_spec.components.purgatory.component import (
     ForceComplete,
     Satisfy,
     SetCondition,
+    Shutdown,
     TryCompleteElseWatch,
 )
 from wheelproof_spec.components.purgatory.port import AnyPurgatory, PurgatoryPort
@@ -74,6 +75,28 @@ def test_callbacks_are_recorded_inside_the_call_that_runs_them() -> None:
         ("ok", "on_complete"),
         ("ok", "force_complete"),
     ]
+
+
+def test_a_completion_ends_with_the_call_of_its_callback() -> None:
+    bench = _Bench()
+    purgatory = RecordedPort(bench.port, bench.recorder)
+    bench.port.prepare(_ASKED, then=lambda: purgatory.perform(NumDelayed()))
+    purgatory.perform(_ASKED)
+    purgatory.perform(ForceComplete(operation="a"))
+    lines = [(op.type, op.f, op.process) for op in bench.recorder.take()]
+    assert lines[lines.index(("invoke", "on_complete", "caller")) :] == [
+        ("invoke", "on_complete", "caller"),
+        ("invoke", "num_delayed", "caller/1"),
+        ("ok", "num_delayed", "caller/1"),
+        ("ok", "on_complete", "caller"),
+        ("ok", "force_complete", "caller"),
+    ]
+
+
+def test_a_purgatory_that_was_shut_down_refuses() -> None:
+    bench = _Bench()
+    assert bench.port.perform(Shutdown()) == Nothing()
+    assert RecordedPort(bench.port, bench.recorder).perform(_ASKED) is None
 
 
 def test_the_clock_lets_an_operation_expire() -> None:
