@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, count, zip_longest
+from itertools import count, zip_longest
 from pathlib import Path
 
 from wheelproof_explore.explorer import explore
@@ -47,8 +47,8 @@ _STUCK_AFTER_S, _ANSWER_S = 40.0, 10.0
 """The limits of a load and of an answer: each takes under a second, even on a busy machine."""
 _CASES, _SEEDS = 20, 1 << 20
 """The cases of a batch, each with its own seed; the distance between the seeds of two cells."""
-_DRAWN = 100
-"""How many programs are drawn from the work of the component, behind those of the enumeration."""
+_DRAWN = 40
+"""How many of the drawn programs an engine takes: with more, no budget comes to a second round."""
 _SHRINK_S = 2.0
 _LONGEST_STORY = 4_000
 _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
@@ -183,7 +183,8 @@ def explored(task: Task) -> Found:
 def drawn(task: Task) -> Found:
     """Explore the programs that are drawn from the work of the component, in rounds."""
     of = DRAWN[task.component]
-    seeds = chain(range(sum(of.plans())), range(task.seed * _SEEDS, task.seed * _SEEDS + _DRAWN))
+    # As many seeds are behind the enumeration as in it.
+    seeds = random.Random(task.seed).sample(range(2 * sum(of.plans())), _DRAWN)
     return _in_rounds(task, (), [of.program(seed) for seed in seeds], _DRAWN_ROUNDS)
 
 
