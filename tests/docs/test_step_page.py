@@ -115,7 +115,7 @@ def test_everything_that_can_be_loaded_is_loaded(tmp_path: Path) -> None:
     assert len(found["vectors"]) == 20
     assert all(len(item["frames"]) > 1 for items in found.values() for item in items)
     (case, *_) = found["conform.json"]
-    assert case["calls"][-1]["said"] == {"fired": ["t17"]}
+    assert case["calls"][-1]["said"] == {"fired": ["t11"]}
     (story,) = found["explore.json"]
     assert [frame["call"] + 1 for frame in story["frames"] if frame["turn"]] == story["switches"]
     (history,) = found["history.jsonl"]
