@@ -102,8 +102,8 @@ def _is_of(label: str, page: str) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scheme", ["default", "slate"])
-def test_the_site_shuts_nobody_out(scheme: str, site: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("scheme", "width"), [("default", 390), ("slate", 1280)])
+def test_the_site_shuts_nobody_out(scheme: str, width: int, site: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(site, tmp_path / "site")
     # Each page would build this index again, which takes longer than all that axe does.
     index = folder / "search/search_index.json"
@@ -117,8 +117,8 @@ def test_the_site_shuts_nobody_out(scheme: str, site: Path, tmp_path: Path) -> N
     }
     # This page alone is written for the root of a server.
     shown["404"] = shown["404"].replace('="/', '="')
-    looked = look_at(shown, (390, 1280), folder, dark=scheme == "slate")
-    assert len(looked) == 2 * len(pages) > 150
+    looked = look_at(shown, (width,), folder, dark=scheme == "slate")
+    assert len(looked) == len(pages) > 75
     found = {f"{seen.page} at {seen.width}": seen.problems for seen in looked if seen.problems}
     assert found == {}
     assert [f"{seen.page} at {seen.width}" for seen in looked if seen.content > seen.width] == []
