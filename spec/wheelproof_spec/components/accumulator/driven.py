@@ -90,6 +90,9 @@ class _Walk:
                     yield Close()
                     if by_force:
                         yield Abort()
+            case _:
+                # A gauge: the driver tells each of them with every answer.
+                raise AssertionError(step)
 
     def _send_everything(self) -> Iterator[AccumulatorCall | None]:
         """Yield the calls after which each record has its outcome, and all memory is back."""
