@@ -95,7 +95,11 @@ class MyAccumulator:
         """Take the first batch of each partition that is not muted."""
         with self._changed:
             ready = [queue for name, queue in self._queues.items() if name not in self._muted]
-            return [queue.popleft() for queue in ready if queue]
+            drained = [queue.popleft() for queue in ready if queue]
+            for batch in drained:
+                # It may go back to an empty queue, but what was sent takes no more records.
+                batch.room = 0
+            return drained
 
     def mute(self, partition: str) -> None:
         """Drain nothing from a partition."""

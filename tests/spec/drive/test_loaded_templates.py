@@ -5,6 +5,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,25 @@ CHANGED = {
         breaks=ReplicationClause.ANSWER_IS_RIGHT,
     ),
 }
+
+
+def test_the_accumulator_appends_nothing_to_a_batch_that_was_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A load seldom meets it: the batch has to go back while its queue is empty.
+    monkeypatch.syspath_prepend(TEMPLATE)
+    template = import_module("loaded_accumulator")
+    limits = {"batch_size": 1_000, "total_memory": 4_000, "delivery_timeout_ms": 60_000}
+    accumulator = template.MyAccumulator(limits)
+    told: list[tuple[int | None, str | None]] = []
+    accumulator.append("p", "r1", 10, 0, lambda *outcome: told.append(outcome))
+    (sent,) = accumulator.drain()
+    accumulator.reenqueue(sent)
+    accumulator.append("p", "r2", 10, 0, lambda *outcome: told.append(outcome))
+    batches = [accumulator.drain() for _ in range(2)]
+    assert batches[0] == [sent]
+    assert [[name for name, _ in batch.records] for (batch,) in batches] == [["r1"], ["r2"]]
+    assert told == []
 
 
 @pytest.mark.parametrize("name", CHANGED)
