@@ -17,14 +17,12 @@ from typing import Protocol
 
 from wheelproof_explore.estimate import Progress as Reached
 from wheelproof_explore.explorer import explore
-from wheelproof_explore.failures.problems import InputRejectedError, OptionRejectedError
-from wheelproof_explore.instrument.loading import packages_seen
+from wheelproof_explore.failures.problems import OptionRejectedError
 from wheelproof_explore.options import Engine, Options
-from wheelproof_explore.patched.environment import whole_names
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import INTERRUPTED, Exploration
 from wheelproof_explore.substrates.substrate import SubstrateKind
-from wheelproof_explore.tasks.plain import threading_program
+from wheelproof_explore.tasks.imported import functions_to_name, imported
 from wheelproof_explore.verdicts import EXIT_CODES, ExitCode, Verdict
 
 GRAPH = "graph"
@@ -237,69 +235,6 @@ def explored(arguments: argparse.Namespace, surroundings: Surroundings) -> Outco
     )
 
 
-def imported(
-    name: str,
-    *,
-    instrument: Sequence[str] | None = None,
-    accesses: str | None = None,
-    faults: Sequence[str] = (),
-) -> Program:
-    """Return the program that `module:attribute` or `file.py:attribute` names.
-
-    A function is the main thread of a run, or sets one up; see `threading_program`. `instrument`
-    are the packages whose accesses are seen; see `packages_seen`. `accesses` is "steps" or "races".
-    `faults` are calls that may fail; see `environment`.
-    What a Program has of these stays, unless it is given here. Raises InputRejectedError for a
-    module that cannot be imported, and if it has no such thing.
-    """
-    where, _, attribute = name.rpartition(":")
-    remedy = "name a function and where it is, as module:function or file.py:function"
-    if where.endswith(".py") and not Path(where).is_file():
-        raise InputRejectedError(name, f"there is no file {where}", remedy)
-    try:
-        module = _module_of(where)
-        loaded = importlib.import_module(module)
-        if where.endswith(".py") and not Path(loaded.__file__ or "").samefile(where):
-            raise ImportError(f"a module {module} is in {loaded.__file__}; rename the file")
-        found: object = getattr(loaded, attribute, None)
-        program = _seen_program(name, found, instrument, accesses)
-        home = loaded.__name__
-    except (Exception, SystemExit, GeneratorExit) as error:
-        raise InputRejectedError(name, f"{type(error).__name__}: {error}", remedy) from error
-    if program is None:
-        raise InputRejectedError(name, f"{attribute!r} is no function", remedy)
-    if not faults:
-        return program
-    return replace(program, patch_threading=True, faults=whole_names(faults, home))
-
-
-def _seen_program(
-    name: str, found: object, instrument: Sequence[str] | None, accesses: str | None
-) -> Program | None:
-    if isinstance(found, Program):
-        patched = found.patch_threading or instrument is not None
-        seen = found.instrument if instrument is None else packages_seen(found, instrument)
-        steps = found.accesses_are_steps if accesses is None else accesses == "steps"
-        return replace(
-            found, name=name, patch_threading=patched, instrument=seen, accesses_are_steps=steps
-        )
-    seen = packages_seen(found, instrument)
-    return threading_program(name, found, seen, steps=bool(seen) and accesses != "races")
-
-
-def _module_of(where: str) -> str:
-    """Return the name of a module, whose file may be given, so that it can be imported."""
-    if not where.endswith(".py"):
-        return where
-    file = Path(where).resolve(strict=True)
-    names, folder = [file.stem], file.parent
-    while (folder / "__init__.py").is_file():
-        names.insert(0, folder.name)
-        folder = folder.parent
-    sys.path.insert(0, str(folder))
-    return ".".join(names[: -1 if file.stem == "__init__" else None])
-
-
 def _explore(program: Program, options: Options, tell: Tell | None) -> Exploration:
     def reached(progress: Reached) -> None:
         assert tell is not None, "nobody is told without a teller"
@@ -310,7 +245,10 @@ def _explore(program: Program, options: Options, tell: Tell | None) -> Explorati
 
 def _programs(arguments: argparse.Namespace, surroundings: Surroundings) -> Sequence[Program]:
     if arguments.all == (arguments.program is not None):
-        raise OptionRejectedError("name one PROGRAM, or give --all; --list names the programs")
+        raise OptionRejectedError(
+            "name one PROGRAM, as file.py:function, or for a first look "
+            "wheelproof_explore.examples:account; --list names more, and --all explores those"
+        )
     if arguments.all:
         if arguments.replay is not None:
             raise OptionRejectedError("--replay needs the PROGRAM that the schedule belongs to")
@@ -339,7 +277,7 @@ def _programs(arguments: argparse.Namespace, surroundings: Surroundings) -> Sequ
         problem = f"{options} are for code of your own, not for {name!r}"
         raise OptionRejectedError(f"{problem}; name a function, as module:function")
     if name.endswith(".py"):
-        raise OptionRejectedError(f"{name} is a file; name a function in it: {name}:your_function")
+        raise OptionRejectedError(f"{name} is a file; {functions_to_name(name)}")
     return (surroundings.named(name),)
 
 

@@ -15,7 +15,6 @@ import pytest
 
 from support.explore.exploring import explored, make
 from wheelproof import sync
-from wheelproof_explore.command import imported
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.failures.failure import FailureKind
 from wheelproof_explore.failures.problems import (
@@ -31,6 +30,7 @@ from wheelproof_explore.program import (
     PublicOperations,
     Scenario,
 )
+from wheelproof_explore.tasks.imported import imported
 from wheelproof_explore.verdicts import Verdict
 from wheelproof_lab.graph.judging.exploration import explore_states
 from wheelproof_lab.worlds.making import discarding

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT
-from wheelproof_explore.command import imported
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.instrument.loading import NOTHING
+from wheelproof_explore.tasks.imported import imported
 from wheelproof_explore.verdicts import Verdict
 
 pytestmark = pytest.mark.slow

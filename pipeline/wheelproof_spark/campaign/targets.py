@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from wheelproof_explore.command import imported
 from wheelproof_explore.explorer import explore
 from wheelproof_explore.options import Engine, Options
 from wheelproof_explore.program import Program
 from wheelproof_explore.result import Exploration
+from wheelproof_explore.tasks.imported import imported
 from wheelproof_spec.app.laboratory import laboratory
 from wheelproof_spec.app.verbs.explore import check_result as explored_result
 from wheelproof_spec.app.verbs.fuzz import check_result

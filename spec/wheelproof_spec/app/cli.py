@@ -53,7 +53,10 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """Return the parser of the program, with the verb in `words`, or without `words` every verb."""
     description = (
         "Tests Kafka-style timers, purgatories and producer memory, in any language; "
-        "runs your own concurrent Python under every interleaving."
+        "runs your own concurrent Python under every interleaving.\n\n"
+        "to begin:\n"
+        "  wheelproof explore wheelproof_explore.examples:account\n"
+        "  wheelproof conform --template python"
     )
     parser = build(_PROG, description, GROUPS, _declare, words)
     parser.add_argument(

@@ -237,6 +237,9 @@ class _Program:
 
     def _parsed(self, words: list[str]) -> argparse.Namespace:
         parser = self.build_parser(words)
+        if not words:
+            listed = f"{parser.description}\n\n{self.prog}: name one of these verbs\n"
+            parser.exit(ExitCode.USAGE, listed)
         parsed, more = parser.parse_known_args(words)
         late_files: bool = getattr(parsed, "late_files", False)
         if more and (not late_files or any(word[:1] == "-" for word in more)):

@@ -51,7 +51,8 @@ def test_a_bound_on_seconds_is_inconclusive(capsys: pytest.CaptureFixture[str]) 
     ("words", "said"),
     [
         (["no_such_file.py:f"], "there is no file no_such_file.py"),
-        (["mine.py"], "mine.py is a file; name a function in it: mine.py:your_function"),
+        (["no_such_file.py"], "there is no file no_such_file.py"),
+        ([str(_FILE)], f"name a function in it: {_FILE}:lost_update, or lost_update_mended, two_"),
         ([f"{_FILE}:nothing"], "'nothing' is no function"),
         ([f"{ROOT}/reference/wheelproof/clock.py:f"], "'f' is no function"),
         ([f"{_FILE}:two_locks", "--max-seconds", "0"], "--max-seconds has to be above 0"),
@@ -61,6 +62,24 @@ def test_what_is_not_there_is_said(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) in (ExitCode.INPUT_REJECTED, ExitCode.USAGE)
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def _own(): ...\ndef f(a): ...\n", "write a function in it that starts the threads"),
+        ("async def f(*, a=1): ...\ndef g(*, a): ...\n", "mine.py:f\n"),
+        ("def f(:\n", "SyntaxError"),
+    ],
+)
+def test_a_file_alone_has_its_functions_named(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those that need no argument; the file is not run."""
+    file = tmp_path / "mine.py"
+    file.write_text(f"{text}\nraise SystemExit\n", encoding="utf-8")
+    assert main([str(file)]) in (ExitCode.INPUT_REJECTED, ExitCode.USAGE)
     assert said in capsys.readouterr().err
 
 

@@ -43,6 +43,20 @@ def test_cli_help_lists_each_verb_once_in_its_group(
         assert "\n".join((f"{group.title}:", *lines, "")) in printed
 
 
+@pytest.mark.parametrize(("run", "groups"), [(main, GROUPS), (laboratory.main, laboratory.GROUPS)])
+def test_cli_without_words_lists_the_verbs(
+    run: Callable[[Sequence[str]], int],
+    groups: Sequence[Group],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run([])
+    assert ended.value.code == ExitCode.USAGE
+    listed = capsys.readouterr().err
+    assert all(group.text() in listed for group in groups)
+    assert listed.endswith(": name one of these verbs\n")
+
+
 def test_cli_no_verb_is_in_both_programs_but_the_vectors() -> None:
     ours, theirs = (
         {name for group in groups for name in group.verbs} for groups in (GROUPS, laboratory.GROUPS)

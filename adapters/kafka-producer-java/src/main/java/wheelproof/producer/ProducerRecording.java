@@ -45,11 +45,8 @@ public final class ProducerRecording {
         history = String.valueOf(values.get(ProducerConfig.CLIENT_ID_CONFIG))
                 .replaceAll("[^A-Za-z0-9._-]", "_")
                 + "-" + ProcessHandle.current().pid() + "-" + MADE.incrementAndGet();
-        header = Recorder.fields(
-                "schema", "wheelproof.history/1", "kind", "header", "history", history,
-                "component", "accumulator",
-                "impl", Map.of("name", "kafka-clients", "version", version()),
-                "config", claims(values), "clock", "monotonic_ns", "profile", "kafka");
+        header = Recorder.header(
+                history, "accumulator", "kafka-clients", version(), claims(values), "kafka");
     }
 
     static void recordInto(Path chosen) {

@@ -23,6 +23,12 @@ import java.util.function.Function;
  */
 public final class Recorder {
     private static final ObjectMapper JSON = new ObjectMapper();
+    /** Systems claim a nanosecond; two cores may disagree by more. */
+    private static final long FINEST_NS = 1_000;
+    private static final int MEASURED_STEPS = 20;
+
+    /** How coarse the clock of the lines is, {@code System.nanoTime}, as measured once. */
+    static final long CLOCK_RESOLUTION_NS = Math.max(FINEST_NS, leastStepNs());
 
     /** A call that is recorded; it returns the fields of its answer. */
     public interface Call {
@@ -143,6 +149,18 @@ public final class Recorder {
         }
     }
 
+    /** Returns the header of a history whose lines a recorder writes. */
+    public static Map<String, Object> header(
+            String history, String component, String implementation, String version,
+            Map<String, ?> config, String profile) {
+        return fields(
+                "schema", "wheelproof.history/1", "kind", "header", "history", history,
+                "component", component,
+                "impl", Map.of("name", implementation, "version", version),
+                "config", config, "clock", "monotonic_ns",
+                "clock_resolution_ns", CLOCK_RESOLUTION_NS, "profile", profile);
+    }
+
     /** Returns these names and values, in this order. */
     public static Map<String, Object> fields(Object... namesAndValues) {
         Map<String, Object> fields = new LinkedHashMap<>();
@@ -150,6 +168,20 @@ public final class Recorder {
             fields.put((String) namesAndValues[i], namesAndValues[i + 1]);
         }
         return fields;
+    }
+
+    /** A thread may be paused between two readings, hardly between each two. */
+    private static long leastStepNs() {
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < MEASURED_STEPS; i++) {
+            long before = System.nanoTime();
+            long after = before;
+            while (after == before) {
+                after = System.nanoTime();
+            }
+            least = Math.min(least, after - before);
+        }
+        return least;
     }
 
     private void write(String type, String f, Map<String, ?> value, String error) {

@@ -98,11 +98,8 @@ public final class Recording {
             // Of those that promise one.
             config.replace("lateness_ms", (long) latenessMs);
         }
-        return recorder.writeTo(out, history, Recorder.fields(
-                "schema", "wheelproof.history/1", "kind", "header", "history", history,
-                "component", component,
-                "impl", Map.of("name", implementation, "version", version),
-                "config", config, "clock", "monotonic_ns", "profile", profile));
+        return recorder.writeTo(out, history, Recorder.header(
+                history, component, implementation, version, config, profile));
     }
 
     /** Options with a value each. */

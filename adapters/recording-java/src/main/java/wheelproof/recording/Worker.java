@@ -48,7 +48,9 @@ public final class Worker {
                     load = loads.get();
                     config = asked.get("config");
                     steps = new ArrayList<>();
-                    answer = Map.of("config", claims(load), "clock_resolution_ns", 1_000);
+                    answer = Map.of(
+                            "config", claims(load),
+                            "clock_resolution_ns", Recorder.CLOCK_RESOLUTION_NS);
                 }
                 case "run" -> {
                     Recorder recorder = new Recorder(load::refusal);
