@@ -228,8 +228,8 @@ def against_a_delay_queue(
 def _reached(what: str, column: int, rows: Sequence[tuple[str, ...]]) -> str:
     won = [row[0] for row in rows if float(row[column]) < 1]
     if not won:
-        return f"The claim on {what} is not reached here: the ratio is above 1 in every row."
-    return f"The claim on {what} is reached with: {'; '.join(won)}. Not in the other rows."
+        return f"The claim on {what} does not hold here: the ratio is above 1 in every row."
+    return f"The claim on {what} holds with: {'; '.join(won)}. It does not in the other rows."
 
 
 def _run(stream: Stream, operations: int) -> None:

@@ -185,7 +185,7 @@ def _chain(mutant: str, seconds: int, digest: str) -> Iterator[Cell]:
 
 
 def _controls(outcomes: Iterable[Sequence[Outcome]]) -> list[Cell]:
-    """Return a cell of the reference itself for each engine that has killed."""
+    """Return a cell for the unchanged reference for each engine that has killed a mutant."""
     killers = (mine[-1].cell for mine in outcomes if mine and mine[-1].found.end in SEEN)
     ours = (replace(one, subject="") for one in killers if not one.subject.startswith(TLA))
     return [*dict.fromkeys(ours)]

@@ -126,7 +126,7 @@ class ExploredThreads:
         return self._runtime.caller().name
 
     def alone(self) -> AbstractContextManager[None]:
-        """Return a block that changes nothing: the runtime of the program is ambient."""
+        """Return a context manager that does nothing: the program's own runtime is in use."""
         return nullcontext()
 
     def run(self, programs: Programs) -> None:

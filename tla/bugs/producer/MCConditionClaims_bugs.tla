@@ -66,7 +66,7 @@ LeaveAsNotified(w) ==
     /\ Go(w, "Unlock")
     /\ UNCHANGED <<lock, queue, claims, woken, hand>>
 
-\* Who has left can still be interrupted in its sleep.
+\* A thread that has left stays registered, and can still be interrupted.
 LeaveRegistered(w) ==
     /\ pc[w] = "Leave"
     /\ result' = [result EXCEPT ![w] = CHOOSE reason \in claims[w] : TRUE]

@@ -220,7 +220,7 @@ COMPARISONS = (
         ),
         name="system-timer-two-adders-advancer",
         summary=(
-            "three threads: two adders, one of whom is due at once, and who advances, and time"
+            "two threads add, one task is due at once, a third thread advances, and time passes"
         ),
     ),
     SYSTEM_TIMER.model(

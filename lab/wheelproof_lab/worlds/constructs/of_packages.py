@@ -28,7 +28,7 @@ OF_PACKAGES: tuple[Construct, ...] = (
     _kit("variable that is read from outside", "", "kit.limit", "kit.set_limit(N)"),
     _kit("dict by functions", "", "kit.get('n')", "kit.put('n', N)"),
     _kit("dict that is read from outside", "", "kit.store['n']", "kit.put('n', N)"),
-    _kit("object by functions of functions", "", "kit.get_kept('n')", "kit.keep('n', N)"),
+    _kit("object behind two functions", "", "kit.get_kept('n')", "kit.keep('n', N)"),
     _kit("singleton", "", "kit.instance().n", "kit.instance().n = N"),
     _kit("lru_cache", "", "kit.settings()['n']", "kit.settings()['n'] = N"),
     _kit("object", "s = kit.Cache()", "s.get('n')", "s.put('n', N)"),

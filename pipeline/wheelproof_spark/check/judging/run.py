@@ -177,7 +177,7 @@ class RunJudge:
         """Record that the checker itself failed: that is an error of this run only."""
         self._checker = None
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        self._problem = f"made its checker break down{where}, which is a defect of it ({reason})"
+        self._problem = f"made its checker break down{where}, a defect of the checker ({reason})"
 
     def _two(self, first: Row, second: Row) -> str:
         what = "headers" if first.rank == HEADER else "ends"

@@ -173,7 +173,7 @@ class PurgatoryPort:
                 wait_ms = Millis(0 if isinstance(timeout_ms, Absent) else timeout_ms)
                 return Advanced(expired=purgatory.advance_clock(wait_ms))
             case Tick(to_ms=to_ms):
-                assert self._clock is not None, "nobody moves the clock of the system"
+                assert self._clock is not None, "nothing can move the clock of the system"
                 self._clock.advance_to(to_ms)
                 return Nothing()
             case Shutdown():

@@ -100,7 +100,7 @@ class TimerPort:
             case Size():
                 return WaitingTasks(size=self.timer.size())
             case Tick(to_ms=to_ms):
-                assert self._clock is not None, "nobody moves the clock of the system"
+                assert self._clock is not None, "nothing can move the clock of the system"
                 self._clock.advance_to(to_ms)
                 return Nothing()
             case AdvanceClock(timeout_ms=timeout_ms):

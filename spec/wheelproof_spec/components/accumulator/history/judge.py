@@ -211,7 +211,9 @@ class AccumulatorHistoryJudge:
         if self._config.callbacks != "in_order":
             found.append("callbacks are not claimed to run in order: that was not judged")
         if self._config.gives_back != "at_once":
-            found.append("it is not claimed when memory is given back: full pools were not judged")
+            found.append(
+                "memory is not claimed to be given back at once: full pools were not judged"
+            )
         if self._callbacks.alone:
             found.append(
                 f"{self._callbacks.alone} records were told an outcome, and no drain shows their "
