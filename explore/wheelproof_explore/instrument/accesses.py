@@ -106,7 +106,9 @@ class Seeing:
         self._exposed_classes: set[tuple[str, str]] = set()
         """The classes whose own `__dict__` a run has taken, by their names."""
         self.set_names: set[str] = set()
-        """What runs have set of classes, or of objects in the place of a method: see `note_set`."""
+        """Attributes of classes that a run has set, and methods that it has replaced in objects.
+
+        See `note_set`."""
         self.written: dict[str, frozenset[str]] = {}
         """The variables of modules that were written as attributes, by the names of the modules."""
         self._replaced: dict[tuple[int, str], tuple[_Owner, str, object]] = {}

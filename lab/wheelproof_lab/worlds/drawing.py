@@ -1,9 +1,9 @@
 """Draws programs from an alphabet: three threads at one object, in every combination of calls.
 
 The programs of the first seeds are an enumeration. First each call is made inside the callback of
-another one, while a second thread makes each call. Then come each three calls, in three threads.
-Arguments, the set-up, and what comes before the threads are drawn by the seed. Behind the
-enumeration all is drawn.
+another one, while a second thread makes each call. Then each combination of three calls is made, in
+three threads. Arguments, the set-up, and what comes before the threads are drawn by the seed.
+Behind the enumeration all is drawn.
 """
 
 import random

@@ -68,7 +68,7 @@ _RESULTS: _Columns = (
     ("digest", _TEXT, "of the lines in order, each once: the same for what came twice"),
     ("cut_off", _FLAG, "there is no end"),
     ("lines", _LONG, "how many good lines belong to the run, duplicates included"),
-    ("duplicates", _LONG, "how many of them were there before, byte for byte"),
+    ("duplicates", _LONG, "how many of these lines repeat an earlier one, byte for byte"),
     ("missing", _LONG, "how many events are not there"),
     ("gaps", _GAPS, "the first of the gaps in the sequence, both ends included"),
     ("files", _INT, "in how many files its lines are"),

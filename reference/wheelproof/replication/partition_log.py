@@ -201,7 +201,7 @@ class PartitionLog:
     def end_offset_for_epoch(self, leader_epoch: int) -> EpochEndOffset | None:
         """Return where the largest epoch up to `leader_epoch` ends; None if all are older.
 
-        Of an epoch that is older than all nothing is known but that it ends where they begin.
+        An epoch that is older than all of these ends where the first of them begins.
         """
         with self._monitor:
             later = bisect_right([epoch.leader_epoch for epoch in self._epochs], leader_epoch)

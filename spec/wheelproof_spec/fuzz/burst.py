@@ -121,7 +121,7 @@ def await_submitted(executor: Executor, rule: str) -> None:
         raise BurstError(
             rule,
             "the executor runs what is submitted",
-            "it does not come to the task that was submitted last",
+            "it did not run the task that was submitted last",
         )
 
 

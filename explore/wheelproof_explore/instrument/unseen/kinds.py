@@ -36,7 +36,7 @@ Some look at it before they return: see `effects_of`.
 _HOLDING = frozenset((
     Context, LogRecord, WeakKeyDictionary, WeakSet, WeakValueDictionary, finalize, type(os.environ),
 ))  # fmt: skip
-"""Classes of quiet modules that hold what they are given, and tell who asks."""
+"""Classes of these modules whose objects hold what they are given, and hand it out again."""
 PROXIES = (ProxyType, CallableProxyType)
 _BEHIND = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(
     ("PyWeakref_GetObject", ctypes.pythonapi)

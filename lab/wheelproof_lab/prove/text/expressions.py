@@ -287,7 +287,7 @@ class Expressions:
                 ((key, _), some) = self._single(node, given)
                 body = node.parts[0]
                 if some.sort is None or some.none != FALSE:
-                    raise node.refuse("a part of a set of words, or of one with None")
+                    raise node.refuse("a subset of a set of strings, or of a set with None")
                 return Some(
                     lambda value: conjunction(
                         [some.has(value), self.term(body, {**given, key: value})]
