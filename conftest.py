@@ -4,6 +4,7 @@ import gc
 import signal
 import subprocess
 from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -67,6 +68,14 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def unshrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `explore` show a failure as it was found: to simplify it takes longer than to find it."""
+    from wheelproof_explore import library
+
+    monkeypatch.setattr(library, "Options", partial(library.Options, shrink=False))
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,8 @@ FOLDERS = ("tests/reference", "tests/explore")
 MARKS = "not slow and not long and not hunt and not campaign"
 """Without the random ones: a hunt runs these on every Python, with other seeds."""
 VERSIONS = ("3.12", "3.13")
-LEFT_OUT = ("--ignore=tests/explore/real_python",)
-"""What the oldest and the newest Python run, and none between them: it takes longest."""
+LEFT_OUT = ("--ignore=tests/explore/real_python", "--ignore=tests/explore/reduction")
+"""What the oldest and the newest Python run, and none between them: they take longest."""
 
 _PACKAGES = (
     *("pytest", "iniconfig", "packaging", "pluggy", "pygments"),

@@ -8,6 +8,8 @@ import pytest
 
 from wheelproof_explore.library import InterleavingError, check
 
+pytestmark = pytest.mark.usefixtures("unshrunk")
+
 _DEEP = 2_000
 _NESTED: list["_Level"] = []
 

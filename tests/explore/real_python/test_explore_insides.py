@@ -16,6 +16,8 @@ from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.library import explore
 from wheelproof_explore.verdicts import Verdict
 
+pytestmark = pytest.mark.usefixtures("unshrunk")
+
 _OWN = "".join(one.PROGRAMS for one in (insides, attributes, containers, threads_and_tasks))
 
 

@@ -22,6 +22,8 @@ from wheelproof_explore.failures.problems import ProgramRejectedError
 from wheelproof_explore.library import InterleavingError, check, explore
 from wheelproof_explore.verdicts import Verdict
 
+pytestmark = pytest.mark.usefixtures("unshrunk")
+
 
 class _Slotted:
     __slots__ = ("lock",)

@@ -32,6 +32,8 @@ import pytest
 from wheelproof_explore.library import explore
 from wheelproof_explore.verdicts import Verdict
 
+pytestmark = pytest.mark.usefixtures("unshrunk")
+
 _LOCK = threading.Lock()
 
 

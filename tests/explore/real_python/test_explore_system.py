@@ -20,6 +20,8 @@ import pytest
 from wheelproof_explore.library import check, explore
 from wheelproof_explore.verdicts import Verdict
 
+pytestmark = pytest.mark.usefixtures("unshrunk")
+
 _Read = Callable[[Path], int]
 _Write = Callable[[Path, int], object]
 _Count = tuple[_Read, _Write]

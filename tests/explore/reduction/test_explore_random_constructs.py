@@ -126,5 +126,5 @@ def test_a_construct_that_is_not_seen_is_found(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Seeing, "access", blind)
     rows = [one for one in CONSTRUCTS if one.name in ("attribute", "list item")]
     drawn = [random_threads(seed, rows) for seed in range(12)]
-    problems = [compare(one, accesses="steps", stops=1).problem for one in drawn]
+    problems = (compare(one, accesses="steps", stops=1).problem for one in drawn)
     assert any("it passes, and does not show" in problem for problem in problems)
