@@ -3,6 +3,7 @@
 In the search for data races as well: what their special methods read is a look of theirs.
 """
 
+import ast
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -19,16 +20,26 @@ from wheelproof_explore.verdicts import Verdict
 pytestmark = pytest.mark.usefixtures("unshrunk")
 
 _OWN = "".join(one.PROGRAMS for one in (insides, attributes, containers, threads_and_tasks))
+_KINDS = ("wrong", "right", "unknown", "refused")
+_PROGRAMS: dict[str, ast.stmt] = {
+    one.name: one
+    for one in ast.parse(_OWN).body
+    if isinstance(one, ast.FunctionDef) and one.name.startswith(_KINDS)
+}
 
 
 def _named(what: str) -> list[str]:
-    begin = f"def {what}_"
-    return [line[len("def ") : -3] for line in _OWN.splitlines() if line.startswith(begin)]
+    return [name for name in _PROGRAMS if name.startswith(f"{what}_")]
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[ModuleType]:
-    with beside_installed(tmp_path, {}, "own_insides", _OWN) as module:
+def own(tmp_path: Path, name: str) -> Iterator[ModuleType]:
+    """The module without the other programs: each run brings back all that a module has."""
+    others = [one for other, one in _PROGRAMS.items() if other != name]
+    lines = _OWN.splitlines()
+    for one in others:
+        lines[one.lineno - 1 : one.end_lineno] = [""] * ((one.end_lineno or 0) - one.lineno + 1)
+    with beside_installed(tmp_path, {}, "own_insides", "\n".join(lines)) as module:
         yield module
 
 
