@@ -8,19 +8,18 @@ The followers fetch in that moment, so that an answer meets the high watermark t
 consumer that waits, or its own time-out.
 """
 
-import threading
 from functools import partial
 from random import Random
 
 from wheelproof.clock import SystemClock
+from wheelproof_spec.base.calls import Gauge, NumDelayed
 from wheelproof_spec.base.component import Config
+from wheelproof_spec.components.replication.clients import Clients
 from wheelproof_spec.components.replication.component import (
     ALL_ACKS,
     MaybeShrinkInSync,
     ReplicationConfig,
 )
-from wheelproof_spec.components.replication.recording import RecordedBroker
-from wheelproof_spec.components.replication.reference import ReferenceBroker
 from wheelproof_spec.components.replication.work import (
     FOLLOWERS,
     PARTITIONS,
@@ -148,9 +147,6 @@ class ReplicationLoad:
 
     def __init__(self, callers: Callers) -> None:
         self._work = work(callers)
-        assert isinstance(self._work.config, ReplicationConfig)
-        self._broker = ReferenceBroker(self._work.config, SystemClock())
-        self._elections = threading.Lock()
 
     @property
     def config(self) -> Config:
@@ -159,30 +155,15 @@ class ReplicationLoad:
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
         """Use the broker until every request has been answered."""
-        calls = RecordedBroker(self._broker, recorder)
+        config = self._work.config
+        assert isinstance(config, ReplicationConfig)
+        clients = Clients(config, recorder, SystemClock(), in_sync_again=FOLLOWERS)
         try:
-            do_work(self._work, callers, partial(self._make, calls))
-            wait_until_quiet(lambda: self._broker.num_delayed() == 0)
+            do_work(self._work, callers, lambda step: clients.take(step.call))
+            wait_until_quiet(lambda: clients.port.perform(NumDelayed()) == Gauge(count=0))
         finally:
-            self._broker.manager.close()
-        calls.read_gauges()
-
-    def _make(self, calls: RecordedBroker, step: Make) -> None:
-        match step.call:
-            case Lead(partition=partition, in_sync=in_sync):
-                calls.lead(partition, in_sync)
-            case LoseAndLeadAgain(partition=partition, records=records):
-                with self._elections:
-                    calls.lose_and_lead_again(partition, records, FOLLOWERS)
-            case Produce(partitions=some, required_acks=acks, timeout_ms=timeout_ms, sizes=sizes):
-                calls.produce(some, acks, timeout_ms, records=len(sizes))
-            case Consume(partitions=some, max_wait_ms=wait_ms, min_bytes=min_bytes):
-                calls.consume(some, wait_ms, min_bytes)
-            case Replicate(follower=follower, partition=partition, max_wait_ms=wait_ms):
-                calls.replicate(follower, partition, wait_ms)
-            case _:
-                assert isinstance(step.call, MaybeShrinkInSync)
-                calls.shrink()
+            clients.port.manager.close()
+        clients.read_gauges()
 
 
 def load(callers: Callers) -> ReplicationLoad:

@@ -8,11 +8,9 @@ log, also as consumers see it. At the end of a case all requests have expired, a
 from collections.abc import Callable
 from functools import partial
 
-from wheelproof import sync
 from wheelproof.clock import ManualClock
 from wheelproof.replication import ReplicaManager
 from wheelproof.sync import DeferredExecutor
-from wheelproof_spec.base.calls import Close, PurgeCompleted
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
@@ -20,31 +18,18 @@ from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.replication.cases import REPLICATION
-from wheelproof_spec.components.replication.component import (
-    WHEELPROOF,
-    MaybeShrinkInSync,
-    ReplicationClause,
-)
+from wheelproof_spec.components.replication.clients import Clients
+from wheelproof_spec.components.replication.component import WHEELPROOF, ReplicationClause
 from wheelproof_spec.components.replication.history import RECORDED
-from wheelproof_spec.components.replication.recording import RecordedBroker
-from wheelproof_spec.components.replication.reference import (
-    ReferenceBroker,
-    ReferenceReplicationPort,
-)
+from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
 from wheelproof_spec.components.replication.work import (
     BURSTS,
     FOLLOWERS,
-    AskGauges,
-    Consume,
-    LoseAndLeadAgain,
-    Produce,
-    Replicate,
-    ReplicateAll,
+    Lead,
     ReplicationSetup,
-    StopAndLeadAgain,
 )
-from wheelproof_spec.drive.work import AdvanceBy, AndCall, Raise
-from wheelproof_spec.fuzz.burst import raise_it, run_submitted, surviving
+from wheelproof_spec.drive.work import AdvanceBy
+from wheelproof_spec.fuzz.burst import surviving
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
@@ -91,22 +76,19 @@ class BrokerUnderTest:
         self._bursts = JudgedBursts(
             RECORDED, config, clock="virtual", process=stage.process, search=search, keep=keep
         )
-        self._executor = DeferredExecutor()
-        self._broken = self._closed = False
-        self._now_ms = 0
+        self._broken = False
         with stage.alone():
-            self._clock_moves = sync.lock("clock moves")
-            self._elections = sync.lock("elections")
-            self._clock = ManualClock(0)
-            broker = ReferenceBroker(config, self._clock, self._executor, manager_class)
-            self._broker = RecordedBroker(broker, self._bursts.recorder)
+            self._clients = Clients(
+                config, self._bursts.recorder, ManualClock(0), DeferredExecutor(), manager_class
+            )
             for partition in BURSTS.partitions:
-                self._broker.lead(partition, FOLLOWERS)
+                self._clients.take(Lead(partition=partition, in_sync=FOLLOWERS))
 
     def programs(self, burst: Burst[Call]) -> Programs:
         """Return the calls of a burst."""
         return [
-            [(step, surviving(partial(self._call, step))) for step in program] for program in burst
+            [(step, surviving(partial(self._clients.take, step))) for step in program]
+            for program in burst
         ]
 
     def run(self, burst: Burst[Call]) -> Violation | None:
@@ -127,81 +109,22 @@ class BrokerUnderTest:
             violation = self._bursts.judge(lambda: self._stage.run(last), self._read_gauges)
         return self._counted(violation or self._bursts.finish())
 
-    def _call(self, step: Call, then: Callable[[], None] | None = None) -> None:
-        broker = self._broker
-        match step:
-            case Produce(required_acks=acks, timeout_ms=timeout_ms):
-                broker.produce(step.partitions, acks, timeout_ms, len(step.sizes), then)
-            case AndCall(step=asked, then=after):
-                self._call(asked, partial(self._call_back, after))
-            case MaybeShrinkInSync():
-                broker.shrink()
-            case PurgeCompleted():
-                broker.purge_completed()
-            case AskGauges(partition=partition):
-                broker.read_log(partition)
-                broker.ask_gauges()
-            case Consume(partitions=partitions, max_wait_ms=max_wait_ms, min_bytes=min_bytes):
-                broker.consume(partitions, max_wait_ms, min_bytes, then)
-            case Replicate(follower=follower, partition=partition):
-                broker.replicate(follower, partition, step.max_wait_ms, step.min_bytes, then)
-            case ReplicateAll(partition=partition):
-                for replica_id in FOLLOWERS * 2:
-                    broker.replicate(replica_id, partition, 0)
-            case AdvanceBy():
-                with self._clock_moves:
-                    self._call_alone(step)
-            case LoseAndLeadAgain() | StopAndLeadAgain():
-                with self._elections:
-                    self._call_alone(step)
-            case Close():
-                self._closed = True
-                broker.close()
-            case Raise():
-                raise_it()
-            case _:
-                raise AssertionError(step)
-
-    def _call_alone(self, step: AdvanceBy | LoseAndLeadAgain | StopAndLeadAgain) -> None:
-        """Make a call that only one thread at a time makes."""
-        match step:
-            case AdvanceBy(jump_ms=jump_ms):
-                self._now_ms += jump_ms
-                self._broker.advance(self._clock, self._now_ms)
-                run_submitted(self._executor)
-            case LoseAndLeadAgain(partition=partition, records=records):
-                self._broker.lose_and_lead_again(partition, records, ())
-            case StopAndLeadAgain(partition=partition):
-                self._broker.stop_and_lead_again(partition)
-
-    def _call_back(self, step: Call) -> None:
-        """Make the call of a callback, which must not wait for who may be waiting for it."""
-        match step:
-            case AdvanceBy():
-                lock = self._clock_moves
-            case LoseAndLeadAgain() | StopAndLeadAgain():
-                lock = self._elections
-            case _:
-                self._call(step)
-                return
-        if lock.try_acquire():
-            try:
-                self._call_alone(step)
-            finally:
-                lock.release()
-
     def _counted(self, violation: Violation | None) -> Violation | None:
         """Return the violation, unless it is that a closed broker does not answer what waits.
 
         No line of a history says that a broker was closed.
         """
-        is_open = self._closed and violation is not None and violation.rule in _OPEN_ONCE_CLOSED
+        is_open = (
+            self._clients.is_closed
+            and violation is not None
+            and violation.rule in _OPEN_ONCE_CLOSED
+        )
         return None if is_open else violation
 
     def _read_gauges(self) -> None:
-        self._broker.read_gauges()
+        self._clients.read_gauges()
         for partition in BURSTS.partitions:
-            self._broker.read(partition)
+            self._clients.read(partition)
 
 
 MACHINE = Machine(

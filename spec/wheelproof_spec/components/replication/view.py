@@ -12,7 +12,9 @@ from wheelproof_spec.components.replication.component import (
     BecomeFollower,
     BecomeLeader,
     FetchMessages,
+    LogContent,
     PartitionName,
+    ReadLog,
     ReplicationObservation,
     RequestName,
     Response,
@@ -79,8 +81,8 @@ class _VisibleBroker(ReferenceReplicationPort):
 
     def log(self, name: PartitionName) -> Markup:
         """Return the log of a partition, with a chip for each record, and the broker's role."""
-        known = self._broker.partition(name)
-        if known is None:
+        known, content = self._broker.partition(name), self._broker.perform(ReadLog(partition=name))
+        if known is None or not isinstance(content, LogContent):
             return shelf(f"{name}: gone", [])
         in_sync = ", ".join(map(str, sorted(known.in_sync_replica_ids)))
         role = f"leads, in sync {in_sync}" if in_sync else "follows"
@@ -90,7 +92,7 @@ class _VisibleBroker(ReferenceReplicationPort):
                 "done" if record.offset < known.log.high_watermark else "",
                 f"appended in epoch {record.leader_epoch}",
             )
-            for record in self._broker.read_log(name).records
+            for record in content.records
         ]
         return shelf(f"{name}: epoch {known.leader_epoch}, {role}", chips, "an empty log")
 

@@ -26,11 +26,18 @@ from wheelproof_lab.worlds.making import program
 from wheelproof_lab.worlds.purgatory.on_timer import controlled_thread
 from wheelproof_lab.worlds.timer.system_timer import StandingClock
 from wheelproof_spec.app.recorded import history_checker
+from wheelproof_spec.base.calls import AdvanceClock
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.components.replication.clients import Clients
 from wheelproof_spec.components.replication.component import ALL_ACKS, WHEELPROOF, ReplicationConfig
-from wheelproof_spec.components.replication.recording import RecordedBroker
-from wheelproof_spec.components.replication.reference import ReferenceBroker
+from wheelproof_spec.components.replication.work import (
+    Consume,
+    Lead,
+    LoseAndLeadAgain,
+    Produce,
+    Replicate,
+)
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 
 pytestmark = pytest.mark.slow
@@ -40,31 +47,36 @@ _WAIT_MS = 10
 _NEVER = 10**9
 
 Threads = dict[str, Callable[[], None]]
-MakeThreads = Callable[[RecordedBroker], Threads]
+_APPEND = Produce(required_acks=1, timeout_ms=0, partitions=("a",))
+_APPEND_TO_ALL = Produce(required_acks=ALL_ACKS, timeout_ms=_WAIT_MS, partitions=("a",))
+_FOLLOW = Replicate(follower=2, partition="a")
+
+MakeThreads = Callable[[Clients], Threads]
 
 
-def _roll(broker: RecordedBroker) -> Threads:
+def _consume(*, min_bytes: int) -> Consume:
+    return Consume(partitions=("a",), max_wait_ms=_WAIT_MS, min_bytes=min_bytes)
+
+
+def _roll(broker: Clients) -> Threads:
     """A consumer waits for more than a segment has, and the log rolls."""
-    broker.lose_and_lead_again("a", 0, ())
-
-    def consume() -> None:
-        broker.consume(("a",), _WAIT_MS, 30)
+    broker.take(LoseAndLeadAgain(partition="a", records=0))
 
     def produce() -> None:
         for _ in range(3):
-            broker.produce(("a",), 1, 0)
+            broker.take(_APPEND)
 
-    return {"consume": consume, "produce": produce}
+    return {"consume": partial(broker.take, _consume(min_bytes=30)), "produce": produce}
 
 
-def _stall(broker: RecordedBroker) -> Threads:
+def _stall(broker: Clients) -> Threads:
     """A producer stalls while the broker loses the partition, its log, and leads again."""
 
     def lose() -> None:
-        broker.lose_and_lead_again("a", 1, ())
-        broker.produce(("a",), 1, 0)
+        broker.take(LoseAndLeadAgain(partition="a", records=1))
+        broker.take(_APPEND)
 
-    return {"produce": partial(broker.produce, ("a",), ALL_ACKS, _WAIT_MS), "leader": lose}
+    return {"produce": partial(broker.take, _APPEND_TO_ALL), "leader": lose}
 
 
 _WORLDS = {
@@ -76,10 +88,8 @@ _WORLDS = {
 
 def _world(make_threads: MakeThreads, manager_class: type[ReplicaManager]) -> Scenario:
     recorder = LoadRecorder("h", controlled_thread)
-    broker = RecordedBroker(
-        ReferenceBroker(_CONFIG, ManualClock(0), DeferredExecutor(), manager_class), recorder
-    )
-    broker.lead("a", (2,))
+    broker = Clients(_CONFIG, recorder, ManualClock(0), DeferredExecutor(), manager_class)
+    broker.take(Lead(partition="a", in_sync=(2,)))
     threads = make_threads(broker)
 
     def check() -> None:
@@ -149,38 +159,38 @@ class _TimedRecorder(LoadRecorder):
         self.times_ns.append(self.clock.now_ms * 1_000_000 + len(self.times_ns))
 
 
-def _give_data(broker: RecordedBroker) -> Callable[[], None]:
+def _give_data(broker: Clients) -> Callable[[], None]:
     """A consumer waits, and a producer brings its data while its time runs out."""
-    broker.lead("a", ())
-    broker.consume(("a",), _WAIT_MS)
-    return partial(broker.produce, ("a",), 1, 0)
+    broker.take(Lead(partition="a", in_sync=()))
+    broker.take(_consume(min_bytes=1))
+    return partial(broker.take, _APPEND)
 
 
-def _replicate(broker: RecordedBroker) -> Callable[[], None]:
+def _replicate(broker: Clients) -> Callable[[], None]:
     """A producer waits, and the follower has its records while its time runs out."""
-    broker.lead("a", (2,))
-    broker.produce(("a",), ALL_ACKS, _WAIT_MS)
-    broker.replicate(2, "a", 0)
-    return partial(broker.replicate, 2, "a", 0)
+    broker.take(Lead(partition="a", in_sync=(2,)))
+    broker.take(_APPEND_TO_ALL)
+    broker.take(_FOLLOW)
+    return partial(broker.take, _FOLLOW)
 
 
-def _lose(broker: RecordedBroker) -> Callable[[], None]:
+def _lose(broker: Clients) -> Callable[[], None]:
     """A consumer waits, and the broker loses the partition while its time runs out."""
-    broker.lead("a", ())
-    broker.consume(("a",), _WAIT_MS)
-    return partial(broker.lose_and_lead_again, "a", 0, ())
+    broker.take(Lead(partition="a", in_sync=()))
+    broker.take(_consume(min_bytes=1))
+    return partial(broker.take, LoseAndLeadAgain(partition="a", records=0))
 
 
 def _with_reaper(
-    make_thread: Callable[[RecordedBroker], Callable[[], None]], manager_class: type[ReplicaManager]
+    make_thread: Callable[[Clients], Callable[[], None]], manager_class: type[ReplicaManager]
 ) -> Scenario:
     recorder, executor = _TimedRecorder(), DeferredExecutor()
-    broker = ReferenceBroker(_CONFIG, recorder.clock, executor, manager_class)
-    client = make_thread(RecordedBroker(broker, recorder))
+    broker = Clients(_CONFIG, recorder, recorder.clock, executor, manager_class)
+    client = make_thread(broker)
 
     def reap() -> None:
         recorder.move_clock(_WAIT_MS)
-        broker.expire()
+        broker.port.perform(AdvanceClock(timeout_ms=0))
         executor.run_pending()
 
     def check() -> None:
@@ -200,7 +210,7 @@ def _with_reaper(
     "make_thread", [_give_data, _replicate, _lose], ids=lambda make: make.__name__
 )
 def test_an_answer_may_be_on_its_way_on_the_reaper(
-    make_thread: Callable[[RecordedBroker], Callable[[], None]],
+    make_thread: Callable[[Clients], Callable[[], None]],
 ) -> None:
     """The client finds the request done, and returns before the reaper has answered."""
     build = partial(_with_reaper, make_thread, ReplicaManager)
