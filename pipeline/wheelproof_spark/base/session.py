@@ -85,10 +85,13 @@ def session_for(workers: Workers) -> AbstractContextManager[SparkSession]:
 def signal_kept() -> Generator[None]:
     """Keep the program's own handler of Ctrl-C in the block: PySpark takes it when it starts."""
     before = signal.getsignal(signal.SIGINT)
-    yield
-    own = before not in (signal.default_int_handler, signal.SIG_DFL, signal.SIG_IGN, None)
-    if own and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, before)
+    try:
+        yield
+    finally:
+        # Also if Spark does not start: then nobody else gives the handler back.
+        own = before not in (signal.default_int_handler, signal.SIG_DFL, signal.SIG_IGN, None)
+        if own and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

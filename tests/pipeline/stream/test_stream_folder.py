@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -158,11 +159,15 @@ def test_all_that_is_there_is_one_batch(source: Path) -> None:
     assert _follow(source, Pace()) == [["b", "a"]]
 
 
-def test_spark_that_starts_does_not_take_the_signal() -> None:
+@pytest.mark.parametrize("error", [None, OSError("no Java")], ids=["starts", "fails"])
+def test_spark_that_starts_or_fails_does_not_take_the_signal(error: Exception | None) -> None:
     stop = Stop()
     with stop.listening():
-        with signal_kept():
+        with suppress(OSError), signal_kept():
             # As PySpark does when it starts.
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.raise_signal(signal.SIGINT)
+            if error is not None:
+                raise error
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
     assert stop.at_once
