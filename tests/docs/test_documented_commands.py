@@ -196,6 +196,20 @@ def test_documented_command_prints_what_the_document_shows(shown: _Shown) -> Non
             assert _like(line) in printed, f"not printed, or not in this order: {line}"
 
 
+def test_a_reader_needs_pytest_alone_for_the_examples() -> None:
+    """The settings of the clone, and its conftest, need the packages of its developers."""
+    completed = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"],
+        cwd=ROOT / "docs" / "examples",
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert completed.returncode == 0, completed.stdout
+    assert "test_account.py::" in completed.stdout
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_documented_python_runs(document: str) -> None:
     for block in _blocks(document, "python"):

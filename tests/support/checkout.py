@@ -2,7 +2,7 @@
 
 import ast
 import subprocess
-from collections.abc import Iterator
+from collections import deque
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -49,10 +49,11 @@ def project_files() -> tuple[Path, ...]:
 
 def python_files(*folders: Path) -> list[Path]:
     """Return the project's Python files below the folders."""
+    below = set(folders)
     return [
         path
         for path in project_files()
-        if path.suffix == ".py" and any(path.is_relative_to(folder) for folder in folders)
+        if path.suffix == ".py" and not below.isdisjoint((path, *path.parents))
     ]
 
 
@@ -79,27 +80,26 @@ def module_name(path: Path, folder: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _imports_of(path: Path) -> Iterator[Import]:
-    tree = _tree(path)
-    at_once = set(_run_at_once(tree))
-    for node in ast.walk(tree):
+@cache
+def _imports_of(path: Path) -> tuple[Import, ...]:
+    """Return the imports of a file; those inside of functions do not run at once."""
+    found: list[Import] = []
+    nodes = deque[tuple[ast.AST, bool]]([(_tree(path), True)])
+    while nodes:
+        node, at_once = nodes.popleft()
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}:{node.lineno} is a relative import"
             modules = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
+            at_once = at_once and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            # No expression has an import inside.
+            inside = (one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.expr))
+            nodes.extend((one, at_once) for one in inside)
             continue
-        for module in modules:
-            yield Import(path, node.lineno, module, node in at_once)
-
-
-def _run_at_once(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the statements that run when the file is imported: none that is inside a function."""
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            yield child
-            yield from _run_at_once(child)
+        found += [Import(path, node.lineno, module, at_once) for module in modules]
+    return tuple(found)
 
 
 @cache
