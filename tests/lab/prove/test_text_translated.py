@@ -152,6 +152,9 @@ TRANSLATED = {
         r"friends) \/ (y \in Loud)))) THEN 1 ELSE 0), People) = 0)"
     ),
     "queue = <<>>": "((Len(queue)) = 0)",
+    "Len(Tail(queue)) = 1": (
+        "((IF (0 < (Len(queue))) THEN ((Len(queue)) - 1) ELSE (Len(queue))) = 1)"
+    ),
     r"\A p \in People : Head(queue) = p => last = p": (
         r"(\A x \in People : (~((Place(x, queue)) = 1) \/ (last = x)))"
     ),
@@ -193,7 +196,6 @@ REFUSED = {
     r"SelectSeq(queue, LAMBDA one : one \in Shy) = queue": (
         "SelectSeq that may leave out more than one element"
     ),
-    "Tail(queue) = queue": "`Tail`",
     "Skip(visits, Shy) = 0": "Skip, a recursion that is no sum,",
     r"\E i \in DOMAIN Prices : TRUE": "the indexes of anything but a sequence",
     "<<None>> = queue": "a tuple",
@@ -237,7 +239,7 @@ BROKEN = {
     "a constant sequence": (
         "Best \\in [Loud -> Shy]",
         "Best \\in [Loud -> Seq(Shy)]",
-        "a constant sequence of elements",
+        "a constant sequence of elements that may be the same",
     ),
     "a number stands in a sequence of people": (
         "    /\\ queue = <<>>\n",

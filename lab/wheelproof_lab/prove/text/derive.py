@@ -20,10 +20,9 @@ from wheelproof_lab.prove.terms import (
     Sort,
     Term,
     after,
-    free_in,
 )
-from wheelproof_lab.prove.text.arithmetic import Quotients
 from wheelproof_lab.prove.text.expressions import Expressions
+from wheelproof_lab.prove.text.named import Named
 from wheelproof_lab.prove.text.reading import Given
 from wheelproof_lab.prove.text.steps import OR, Branch, Ways, cases_of
 from wheelproof_lab.prove.text.syntax import (
@@ -45,7 +44,7 @@ from wheelproof_lab.prove.text.values import (
 
 _COMMENT = "\\* "
 
-Constant = int | Sequence[str] | Mapping[str, int | str | tuple[int, ...]]
+Constant = int | Sequence[str] | Mapping[str, int | str | tuple[int, ...] | tuple[str, ...]]
 """The value of a constant: a number, a set, or a function to numbers, elements or sequences."""
 
 
@@ -83,14 +82,14 @@ class Derived:
         self._source = source
         self._module = source.module
         self._constants: Constants = constants_of(
-            source.module, source.sorts, source.given, source.null
+            source.module, source.sorts, source.given, source.null, source.assuming
         )
         self._types: Mapping[str, Type] = variables_of(
             source.module, source.sorts, self._constants.values, source.null
         )
         changing = {name: declared(name, kind) for name, kind in self._types.items()}
         self.fields: Mapping[str, Field] = {**self._constants.fields, **changing}
-        self._quotients = Quotients()
+        self._named = Named()
         self._now = {name: read(changing[name], kind) for name, kind in self._types.items()}
         self._then = {name: read(changing[name], kind, after) for name, kind in self._types.items()}
         self._reading = Expressions(
@@ -99,8 +98,10 @@ class Derived:
             now=self._now.__getitem__,
             replaced=source.replaced,
             universes=source.sorts,
-            quotients=self._quotients,
+            products=self._constants.products,
+            named=self._named,
         )
+        self._closed_reading = replace(self._reading, may_name=False)
         self._ways = Ways(reading=self._reading, now=self._now)
         self._orders = conjunction([orders(changing[name], self._types[name]) for name in changing])
 
@@ -121,7 +122,7 @@ class Derived:
 
     def clause(self, name: str) -> Term:
         """Return an invariant of the module as a term."""
-        return self._closed(self._module.called(name).body, self._reading)
+        return self._closed_reading.term(self._module.called(name).body, {})
 
     def step(self, name: str) -> Term:
         """Return what a property [][P]_v says of each step: P."""
@@ -130,13 +131,7 @@ class Derived:
             if node.name != outer:
                 raise node.refuse(f"{name}, which is not [][...]_v,")
             node = node.parts[0]
-        return self._closed(node, replace(self._reading, then=self._then.__getitem__))
-
-    def _closed(self, node: Node, reading: Expressions) -> Term:
-        term = reading.term(node, {})
-        if free_in(term):
-            raise node.refuse("a quotient in a clause")
-        return term
+        return replace(self._closed_reading, then=self._then.__getitem__).term(node, {})
 
     def instance(
         self,
@@ -201,7 +196,7 @@ class Derived:
         for node in conjuncts_of(definition.body):
             if node.name != "=" or node.parts[0].what is not What.VARIABLE:
                 raise node.refuse("what is no equation for a variable in Init")
-            set_to[node.parts[0].name] = self._reading.value(node.parts[1], {})
+            set_to[node.parts[0].name] = self._closed_reading.value(node.parts[1], {})
         if self._fits(set_to) != TRUE:
             raise NotInTheFragmentError(definition.place, "a first value that may not fit")
         return tuple(self._changes(definition, set_to))
@@ -229,6 +224,7 @@ class Derived:
                     found.definition.place, f"{found.name}, to which Next comes in two ways,"
                 )
             names.add(found.name)
+            self._named.begin()
             start = Branch(parameters=found.parameters, guard=(found.context,))
             made: list[tuple[Branch, tuple[Change, ...]]] = []
             for branch in self._ways.taken(found.definition.body, found.given, start):
@@ -250,10 +246,11 @@ class Derived:
         return conjunction([fits(self._types[name], value) for name, value in set_to.items()])
 
     def _divided(self, definition: Definition, branch: Branch, changed: Sequence[Change]) -> Branch:
-        """Return the branch with the quotients that it needs as parameters."""
-        terms = [*branch.guard, *(one.value for one in changed), self._fits(branch.set_to)]
+        """Return the branch with the elements and quotients that it names as parameters."""
+        written = [term for one in changed for term in (*one.where, one.value)]
+        terms = [*branch.guard, *written, self._fits(branch.set_to)]
         try:
-            needed, said = self._quotients.in_terms(terms, branch.parameters)
+            needed, said = self._named.in_terms(terms, branch.parameters, branch.guard)
         except MismatchError as error:
             raise NotInTheFragmentError(definition.place, str(error)) from error
         return replace(
@@ -340,13 +337,15 @@ def _is_choice(node: Node) -> bool:
 
 
 def _of_a_function(
-    place: str, value: int | str | tuple[int, ...]
+    place: str, value: int | str | tuple[int, ...] | tuple[str, ...]
 ) -> tuple[Mapping[tuple[str, ...], bool | int], Mapping[tuple[str, ...], int]]:
     """Return the rows of a constant function at a place, and the length of a sequence there."""
     if isinstance(value, int):
         return {(place,): value}, {}
     if isinstance(value, str):
         return {(place, value): True}, {}
-    return {(place, str(number)): one for number, one in enumerate(value, 1)}, {
-        (place,): len(value)
-    }
+    rows: dict[tuple[str, ...], bool | int] = {}
+    for number, one in enumerate(value, 1):
+        # A sequence of elements says where each stands, one of numbers what stands where.
+        rows |= {(place, one): number} if isinstance(one, str) else {(place, str(number)): one}
+    return rows, {(place,): len(value)}

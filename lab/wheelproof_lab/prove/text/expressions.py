@@ -5,7 +5,7 @@ None, sets of elements, functions on them; IF, CASE, LET, EXCEPT, operators with
 quantifiers over sets. Everything else is refused by name and line.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from wheelproof_lab.prove.terms import (
@@ -20,13 +20,15 @@ from wheelproof_lab.prove.terms import (
     for_all,
     there_is,
 )
-from wheelproof_lab.prove.text import sequences
-from wheelproof_lab.prove.text.arithmetic import OPERATORS, Quotients, counted, numbers, summed
+from wheelproof_lab.prove.text import sequences, sets
+from wheelproof_lab.prove.text.arithmetic import OPERATORS, counted, numbers, summed
+from wheelproof_lab.prove.text.named import Named
 from wheelproof_lab.prove.text.reading import Given, Later
 from wheelproof_lab.prove.text.syntax import OTHER, Bound, Definition, Module, Node, What
 from wheelproof_lab.prove.text.values import (
     Index,
     Map,
+    Maybe,
     MismatchError,
     Numbers,
     Ordered,
@@ -54,7 +56,8 @@ class Expressions:
 
     `then` has the values after the step, for what stands under a prime. `replaced` maps an operator
     to the one that stands in its place, as a cfg does. `universes` are the operators that are all
-    elements of a sort.
+    elements of a sort, `products` the parts of each pair of a sort. A step names elements and
+    quotients; if not `may_name`, they are refused.
     """
 
     module: Module
@@ -63,7 +66,9 @@ class Expressions:
     then: Values | None = None
     replaced: Mapping[str, str] | None = None
     universes: Mapping[str, Sort] | None = None
-    quotients: Quotients = field(default_factory=Quotients)
+    products: sets.Products = field(default_factory=dict[Sort, Sequence[Map]])
+    named: Named = field(default_factory=Named)
+    may_name: bool = True
 
     def term(self, node: Node, given: Given) -> Term:
         """Return the truth value of an expression."""
@@ -147,13 +152,13 @@ class Expressions:
             case "TRUE" | "FALSE":
                 return TRUE if node.name == "TRUE" else FALSE
             case "$ConjList" | "\\land":
-                return conjunction([self.term(part, given) for part in node.parts])
+                return conjunction(self._one_by_one(node, given, lambda term: term))
             case "$DisjList" | "\\lor":
-                return disjunction([self.term(part, given) for part in node.parts])
+                return disjunction(self._one_by_one(node, given, negation))
             case "\\lnot":
                 return negation(self.term(node.parts[0], given))
             case "=>":
-                left, right = (self.term(part, given) for part in node.parts)
+                left, right = self._one_by_one(node, given, lambda term: term)
                 return disjunction([negation(left), right])
             case "\\equiv" | "=":
                 return equal(*self._two(node, given))
@@ -168,7 +173,10 @@ class Expressions:
                 if test.kind is Kind.VALUE:
                     # What is never evaluated need not be in the fragment.
                     return self.value(node.parts[1 if test.value else 2], given)
-                then, otherwise = (self.value(part, given) for part in node.parts[1:])
+                with self.named.under(test):
+                    then = self.value(node.parts[1], given)
+                with self.named.under(negation(test)):
+                    otherwise = self.value(node.parts[2], given)
                 return chosen(test, then, otherwise)
             case "$Case":
                 return self._case(node, given)
@@ -185,6 +193,16 @@ class Expressions:
             case _:
                 return self._set_or_number(node, given)
 
+    def _one_by_one(
+        self, node: Node, given: Given, goes_on: Callable[[Term], Term]
+    ) -> Sequence[Term]:
+        """Return the parts of an expression, each of which is read only if those before go on."""
+        found: list[Term] = []
+        for part in node.parts:
+            with self.named.under(*map(goes_on, found)):
+                found.append(self.term(part, given))
+        return found
+
     def primed(self, node: Node) -> "Expressions":
         """Return the translation of what stands under a prime."""
         if self.then is None:
@@ -200,27 +218,57 @@ class Expressions:
 
     def _case(self, node: Node, given: Given) -> Value:
         """Return the first arm whose test holds; the last one needs none, as one of them must."""
-        arms = [pair.parts for pair in node.parts]
-        result: Value | None = None
-        for arm in reversed(arms):
-            test = TRUE if arm[0].name == OTHER else self.term(arm[0], given)
-            if test == FALSE:
-                continue
-            value = self.value(arm[1], given)
-            result = value if result is None else chosen(test, value, result)
-        if result is None:
+        found: list[tuple[Term, Value]] = []
+        before: list[Term] = []
+        for arm in (pair.parts for pair in node.parts):
+            with self.named.under(*before):
+                test = TRUE if arm[0].name == OTHER else self.term(arm[0], given)
+            if test != FALSE:
+                with self.named.under(*before, test):
+                    found.append((test, self.value(arm[1], given)))
+            before.append(negation(test))
+        if not found:
             raise node.refuse("a CASE of which no arm can hold")
+        result = found[-1][1]
+        for test, value in reversed(found[:-1]):
+            result = chosen(test, value, result)
         return result
 
     def _application(self, node: Node, given: Given) -> Value:
         function, place = self._two(node, given)
+        part = sets.part(self, self.products, function, place)
+        if part is not None:
+            return part
         if isinstance(function, Ordered):
             return sequences.at(function, place)
         if isinstance(function, Numbers):
             return function.at(sorted_as(place, INT))
         if not isinstance(function, Map):
             raise node.refuse(f"{_named(node.parts[0])}[...], which is no function on a given set,")
-        return function.at(_element(node.parts[1], place, function.domain))
+        return function.at(self._element(node.parts[1], place, function.domain))
+
+    def as_element(self, value: Value) -> Value:
+        """Return a value that may be None as the element that it is, if it has a name."""
+        if isinstance(value, Maybe) and value.sort is not None and self.may_name:
+            return self.named.element(value)
+        return value
+
+    def perhaps(self, value: Value) -> tuple[Term, Term]:
+        """Return the element that a value is if it is not None, and whether it is not."""
+        if isinstance(value, Maybe) and self.may_name:
+            with self.named.under(negation(value.is_none)):
+                named = self.named.element(value)
+            return named, value.at(named)
+        if not isinstance(value, Term):
+            raise MismatchError("a value where an element belongs")
+        return value, TRUE
+
+    def _element(self, node: Node, value: Value, domain: Some) -> Term:
+        if isinstance(value, Maybe) and value.sort == domain.sort:
+            value = self.as_element(value)
+        if isinstance(value, Term) and value.sort == domain.sort:
+            return value
+        raise node.refuse(f"{_named(node)}, which may be None, as the argument of a function")
 
     def _except(self, node: Node, given: Given) -> Value:
         result = self.value(node.parts[0], given)
@@ -228,9 +276,11 @@ class Expressions:
             places, new = pair.parts
             if not isinstance(result, Map) or len(places.parts) != 1:
                 raise pair.refuse("EXCEPT of anything but a function at one place")
-            place = _element(places.parts[0], self.value(places.parts[0], given), result.domain)
+            place = self._element(
+                places.parts[0], self.value(places.parts[0], given), result.domain
+            )
             value = self.value(new, {**given, _OLD: result.at(place)})
-            result = _changed(result, place, value)
+            result = sets.changed(result, place, value)
         return result
 
     def _constructor(self, node: Node, given: Given) -> Value:
@@ -238,7 +288,13 @@ class Expressions:
         body = node.parts[0]
         if domain.sort is None:
             raise node.refuse("a function on a set of words")
-        return Map(domain, lambda place: self.value(body, {**given, key: place}))
+        path = self.named.path
+
+        def at(place: Term) -> Value:
+            with self.named.at(path):
+                return self.value(body, {**given, key: place})
+
+        return Map(domain, at)
 
     def _single(self, node: Node, given: Given) -> tuple[tuple[str, str], Some]:
         if len(node.bound) != 1 or len(node.bound[0].names) != 1:
@@ -282,18 +338,21 @@ class Expressions:
             case "$SetEnumerate":
                 return listed([self.value(part, given) for part in node.parts])
             case "\\union" | "\\intersect" | "\\":
-                return self._combined(node, given)
+                return sets.combined(node, *(self.some(part, given) for part in node.parts))
             case "$SubsetOf":
                 ((key, _), some) = self._single(node, given)
                 body = node.parts[0]
                 if some.sort is None or some.none != FALSE:
                     raise node.refuse("a subset of a set of strings, or of a set with None")
-                return Some(
-                    lambda value: conjunction(
-                        [some.has(value), self.term(body, {**given, key: value})]
-                    ),
-                    some.sort,
-                )
+                path = self.named.path
+
+                def has(value: Value) -> Term:
+                    with self.named.at(path):
+                        return conjunction(
+                            [some.has(value), self.term(body, {**given, key: value})]
+                        )
+
+                return Some(has, some.sort)
             case "\\subseteq":
                 return within(*(self.some(part, given) for part in node.parts))
             case "Cardinality":
@@ -310,37 +369,17 @@ class Expressions:
             case "-.":
                 return self._an_integer(node.parts[0], given) * -1
             case "\\div":
-                return self.quotients.of(*(self._an_integer(part, given) for part in node.parts))
+                if not self.may_name:
+                    raise node.refuse("a quotient in a clause")
+                return self.named.quotient(*(self._an_integer(part, given) for part in node.parts))
             case name if name in OPERATORS:
                 return OPERATORS[name](*(self._an_integer(part, given) for part in node.parts))
             case _:
-                found = sequences.asked(self, node, given)
+                found = sets.pair(self, self.products, node, given)
+                found = found or sequences.asked(self, node, given)
                 if found is None:
-                    raise node.refuse(_CONSTRUCTS.get(node.name, f"`{node.name}`"))
+                    raise node.refuse()
                 return found
-
-    def _combined(self, node: Node, given: Given) -> Some:
-        one, other = (self.some(part, given) for part in node.parts)
-        sort = one.sort or other.sort
-        parts = (*one.listed, *other.listed) if node.name == "\\union" else ()
-
-        def combined(left: Term, right: Term) -> Term:
-            match node.name:
-                case "\\union":
-                    return disjunction([left, right])
-                case "\\intersect":
-                    return conjunction([left, right])
-                case _:
-                    return conjunction([left, negation(right)])
-
-        if sort is None and node.name != "\\union":
-            raise node.refuse("an intersection or difference of sets of words")
-        return Some(
-            lambda value: combined(one.has(value), other.has(value)),
-            sort,
-            parts if sort is None else (),
-            combined(one.none, other.none),
-        )
 
     def _an_integer(self, node: Node, given: Given) -> Term:
         value = self.value(node, given)
@@ -352,34 +391,7 @@ class Expressions:
 
 
 _OLD = "@"
-_CONSTRUCTS = {
-    "$SetOfAll": "a set {e : x \\in S}",
-    "$Tuple": "a tuple",
-    "$RcdConstructor": "a record",
-    "$RcdSelect": "a field of a record",
-    "$BoundedChoose": "CHOOSE",
-    "$UnboundedChoose": "CHOOSE",
-    "$SetOfFcns": "a set of functions",
-    "$SquareAct": "[A]_v",
-    "SUBSET": "SUBSET",
-}
 
 
 def _named(node: Node) -> str:
     return node.name if node.name.isidentifier() else "an expression"
-
-
-def _element(node: Node, value: Value, domain: Some) -> Term:
-    if isinstance(value, Term) and value.sort == domain.sort:
-        return value
-    raise node.refuse(f"{_named(node)}, which may be None, as the argument of a function")
-
-
-def _changed(function: Map, place: Term, new: Value) -> Map:
-    """Return the function with another value at a place, if that is in its domain."""
-    inside = chosen(function.domain.has(place), new, function.at(place))
-
-    def at(where: Term) -> Value:
-        return chosen(equal(where, place), inside, function.at(where))
-
-    return replace(function, at=at, points=(*function.points, (place, inside)))

@@ -35,3 +35,11 @@ class Reading(Protocol):
     def definition(self, node: Node) -> Definition:
         """Return what a node applies, after replacements."""
         ...
+
+    def as_element(self, value: Value) -> Value:
+        """Return a value that may be None as the element that it is, if it has a name."""
+        ...
+
+    def perhaps(self, value: Value) -> tuple[Term, Term]:
+        """Return the element that a value is if it is not None, and whether it is not."""
+        ...

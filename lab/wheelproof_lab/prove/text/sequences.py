@@ -1,7 +1,8 @@
 """Sequences of which no element stands in twice: who stands where, as a number of each element.
 
-Append, Head, Len, `s[n]`, the indexes of a sequence, and SelectSeq that leaves out one element at
-most. That nobody stands twice after Append is an obligation of the step. All else is refused.
+Append, Head, Tail, Len, `s[n]`, the indexes of a sequence, and SelectSeq that leaves out one
+element at most. That nobody stands twice after Append is an obligation of the step. All else is
+refused.
 """
 
 from collections.abc import Callable
@@ -32,6 +33,7 @@ from wheelproof_lab.prove.text.values import (
     Value,
     conjunction,
     disjunction,
+    equal,
     is_of_elements,
     negation,
     sorted_as,
@@ -44,7 +46,7 @@ def asked(reading: Reading, node: Node, given: Given) -> Value | None:
         return EMPTY
     if node.name == "$SetOfAll":
         return _range(reading, node, given)
-    if node.name not in ("Append", "Head", "Len", "SelectSeq"):
+    if node.name not in ("Append", "Head", "Len", "SelectSeq", "Tail"):
         return None
     sequence = reading.value(node.parts[0], given)
     match node.name, sequence:
@@ -52,13 +54,13 @@ def asked(reading: Reading, node: Node, given: Given) -> Value | None:
             return sequence.length
         case "Head", Ordered():
             return at(sequence, as_term(1, INT))
+        case "Tail", Ordered():
+            return without_the_first(sequence)
         case "Append", Ordered():
-            return appended(sequence, reading.value(node.parts[1], given))
+            return appended(sequence, reading.as_element(reading.value(node.parts[1], given)))
         case "SelectSeq", Ordered() if sequence.sort is not None:
-            test = reading.definition(node.parts[1])
             one = sequence.sort.variable("selected")
-            (key, _), *_ = test.parameters
-            return selected(sequence, reading.term(test.body, {**given, key: one}), one)
+            return selected(sequence, *reading.perhaps(_left_out(reading, node, given, one)))
         case _:
             raise node.refuse(f"`{node.name}` of this sequence")
 
@@ -112,34 +114,52 @@ def appended(sequence: Ordered, new: Value) -> Ordered:
     )
 
 
-def selected(sequence: Ordered, test: Term, one: Term) -> Ordered:
-    """Return SelectSeq(sequence, LAMBDA one : test); the test must be `one # e` for an element."""
-    left_out = _left_out(test, one)
-    if left_out is None or left_out.sort != sequence.sort:
-        raise MismatchError("SelectSeq that may leave out more than one element")
+def without_the_first(sequence: Ordered) -> Ordered:
+    """Return Tail(sequence)."""
+
+    def closer(number: Term) -> Term:
+        return if_(number > 0, number - 1, number)
+
+    return Ordered(
+        sequence.sort,
+        lambda x: closer(sequence.place(x)),
+        closer(sequence.length),
+        sequence.fits,
+    )
+
+
+def _left_out(reading: Reading, node: Node, given: Given, one: Term) -> Value:
+    """Return the value e of SelectSeq(s, LAMBDA one : one # e)."""
+    test = reading.definition(node.parts[1])
+    (key, _), *_ = test.parameters
+    if test.body.name == "/=":
+        sides = [reading.value(part, {**given, key: one}) for part in test.body.parts]
+        others = [side for side in sides if side != one]
+        another = one.sort.variable("another")
+        if len(others) == 1 and str(one.value) not in free_in(equal(others[0], another)):
+            return others[0]
+    raise MismatchError("SelectSeq that may leave out more than one element")
+
+
+def selected(sequence: Ordered, left_out: Term, is_one: Term) -> Ordered:
+    """Return the sequence without an element, if there `is_one`."""
+    if left_out.sort != sequence.sort:
+        raise MismatchError("SelectSeq that leaves out an element of another set")
     gone = sequence.place(left_out)
+    is_gone = conjunction([is_one, gone > 0])
 
     def place(x: Term) -> Term:
         here = sequence.place(x)
-        closer = if_(conjunction([gone > 0, gone < here]), here - 1, here)
-        return if_(x.is_(left_out), as_term(0, INT), closer)
+        closer = if_(conjunction([is_gone, gone < here]), here - 1, here)
+        return if_(conjunction([is_one, x.is_(left_out)]), as_term(0, INT), closer)
 
-    length = if_(gone > 0, sequence.length - 1, sequence.length)
+    length = if_(is_gone, sequence.length - 1, sequence.length)
     return Ordered(sequence.sort, place, length, sequence.fits)
-
-
-def _left_out(test: Term, one: Term) -> Term | None:
-    if test.kind is not Kind.NOT or test.parts[0].kind is not Kind.EQUAL:
-        return None
-    others = [part for part in test.parts[0].parts if part != one]
-    if len(others) != 1 or str(one.value) in free_in(others[0]):
-        return None
-    return others[0]
 
 
 def at(sequence: Ordered, place: Value) -> Value:
     """Return sequence[place]: the element there, which is one and no other."""
-    if isinstance(place, Index) and place.of is sequence:
+    if isinstance(place, Index) and _is_same(place.of, sequence):
         return place.element
     number = sorted_as(place, INT)
     if sequence.sort is None:
@@ -152,6 +172,14 @@ def at(sequence: Ordered, place: Value) -> Value:
         lambda x: conjunction([inside, sequence.place(x).is_(number)]),
         nobody,
     )
+
+
+def _is_same(one: Ordered, other: Ordered) -> bool:
+    """Tell whether two sequences are one, read a second time."""
+    if one is other or one.sort is None or one.sort != other.sort:
+        return one is other
+    stands = one.sort.variable("stands")
+    return one.place(stands) == other.place(stands)
 
 
 def _at_its_index(said: Term, variable: Term) -> Term | None:

@@ -59,6 +59,10 @@ class Ways:
 
     def taken(self, node: Node, given: Given, branch: Branch) -> Sequence[Branch]:
         """Return the ways to take a part of an action, after what `branch` has of it already."""
+        with self.reading.named.under(*(one for term in branch.guard for one in conjuncts(term))):
+            return self._taken(node, given, branch)
+
+    def _taken(self, node: Node, given: Given, branch: Branch) -> Sequence[Branch]:
         reading = self._after(branch)
         if node.what is What.LET:
             return self.taken(node.parts[0], given, branch)
@@ -163,7 +167,8 @@ class Ways:
         found: list[Branch] = []
         before: list[Term] = []
         for test, body in arms:
-            said = TRUE if test.name == OTHER else self._after(branch).term(test, given)
+            with self.reading.named.under(*map(negation, before)):
+                said = TRUE if test.name == OTHER else self._after(branch).term(test, given)
             guard = (*branch.guard, *map(negation, before), said)
             before.append(said)
             if conjunction(guard) != FALSE:
@@ -178,7 +183,10 @@ class Ways:
         if test.kind is Kind.VALUE:
             return self.taken(then if test.value else otherwise, given, branch)
         bare = replace(branch, guard=())
-        one, other = (self.taken(part, given, bare) for part in (then, otherwise))
+        with self.reading.named.under(test):
+            one = self.taken(then, given, bare)
+        with self.reading.named.under(negation(test)):
+            other = self.taken(otherwise, given, bare)
         if len(one) == len(other) == 1 and one[0].parameters == other[0].parameters:
             left, right = one[0], other[0]
             if set(left.set_to) == set(right.set_to):

@@ -17,6 +17,20 @@ OTHER = "OTHER"
 """The test of the last arm of a CASE."""
 
 
+_CONSTRUCTS = {
+    "$SetOfAll": "a set {e : x \\in S}",
+    "$Tuple": "a tuple",
+    "$RcdConstructor": "a record",
+    "$RcdSelect": "a field of a record",
+    "$BoundedChoose": "CHOOSE",
+    "$UnboundedChoose": "CHOOSE",
+    "$SetOfFcns": "a set of functions",
+    "$SquareAct": "[A]_v",
+    "SUBSET": "SUBSET",
+}
+"""What a refusal calls an operator of the language."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where something stands in the text: a module, a first and a last line."""
@@ -74,7 +88,8 @@ class Node:
 
     def refuse(self, construct: str = "") -> NotInTheFragmentError:
         """Return the error that names this node, for the caller to raise."""
-        return NotInTheFragmentError(self.place, construct or f"`{self.name}`")
+        known = _CONSTRUCTS.get(self.name, f"`{self.name}`")
+        return NotInTheFragmentError(self.place, construct or known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

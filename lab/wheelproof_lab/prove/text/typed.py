@@ -3,7 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wheelproof_lab.prove.terms import BOOL, FALSE, INT, TRUE, Field, Sort, Term, as_term, for_all
+from wheelproof_lab.prove.terms import (
+    BOOL,
+    FALSE,
+    INT,
+    TRUE,
+    Field,
+    Sort,
+    Term,
+    as_term,
+    for_all,
+    for_all_pairs,
+    there_is,
+)
 from wheelproof_lab.prove.text.expressions import Expressions
 from wheelproof_lab.prove.text.syntax import Module, Node, NotInTheFragmentError, What
 from wheelproof_lab.prove.text.types import (
@@ -16,6 +28,8 @@ from wheelproof_lab.prove.text.types import (
     Subset,
     Type,
     declared,
+    one_each,
+    orders,
     read,
 )
 from wheelproof_lab.prove.text.values import (
@@ -23,6 +37,7 @@ from wheelproof_lab.prove.text.values import (
     Map,
     Maybe,
     Numbers,
+    Ordered,
     Some,
     Text,
     Value,
@@ -41,6 +56,7 @@ _SETS = ("\\union", "\\intersect", "\\")
 class Constants:
     """The constants of a module: their values, and their fields if they are rigid ones.
 
+    `products` are the parts of each element of a set of pairs.
     `left_out` are the ASSUMEs that the fragment cannot express: what is proved holds without them.
     """
 
@@ -48,6 +64,7 @@ class Constants:
     fields: Mapping[str, Field]
     assumed: Mapping[str, Term]
     left_out: tuple[str, ...]
+    products: Mapping[Sort, Sequence[Map]]
 
 
 @dataclass(slots=True)
@@ -59,6 +76,7 @@ class _Typing:
     null: str
     values: dict[str, Value] = field(default_factory=dict[str, Value])
     fields: dict[str, Field] = field(default_factory=dict[str, Field])
+    kinds: dict[str, Type] = field(default_factory=dict[str, Type])
 
     @property
     def reading(self) -> Expressions:
@@ -113,8 +131,19 @@ class _Typing:
         if isinstance(kind, Function) and isinstance(kind.to, Optional):
             # No constant is written with None, so each place has an element.
             kind = Function(kind.domain, Element(kind.to.sort))
+        self.kinds[name] = kind
         self.fields[name] = declared(name, kind, rigid=True)
         self.values[name] = read(self.fields[name], kind)
+
+    def product(self, name: str, sort: Sort, node: Node) -> Sequence[Map]:
+        """Return the parts of the elements of a set of pairs, each a function of the pair."""
+        parts: list[Map] = []
+        for number, part in enumerate(node.parts, 1):
+            self.constant(f"{name}[{number}]", Function(Some(lambda _: TRUE, sort), self.of(part)))
+            value = self.values[f"{name}[{number}]"]
+            assert isinstance(value, Map)
+            parts.append(value)
+        return parts
 
     def said(self, value: Value, node: Node) -> Term:
         """Return that a constant is in a set of functions or sequences."""
@@ -143,6 +172,8 @@ class _Typing:
                 return disjunction([negation(here), some.has(value.at(number))])
 
             return conjunction([value.length >= 0, for_all(INT, one)])
+        if node.name == "Seq" and isinstance(value, Ordered):
+            return TRUE
         if isinstance(value, Maybe):
             # That there is such an element would make the solvers introduce new ones for ever.
             raise node.refuse("a function to elements")
@@ -150,18 +181,34 @@ class _Typing:
 
 
 def constants_of(
-    module: Module, sorts: Mapping[str, Sort], given: Mapping[str, str], null: str
+    module: Module,
+    sorts: Mapping[str, Sort],
+    given: Mapping[str, str],
+    null: str,
+    assuming: Sequence[str],
 ) -> Constants:
-    """Return the constants of a module: `given` strings, universes, and what ASSUMEs say."""
+    """Return the constants of a module: `given` strings, universes, and what ASSUMEs say.
+
+    What the operators `assuming` say of sequences of elements is assumed as well.
+    """
     typing = _Typing(module, sorts, null)
     typing.values |= {name: Text(word) for name, word in given.items()}
     typing.values[null] = NOTHING
     axioms: list[tuple[str, Term]] = []
+    products: dict[Sort, Sequence[Map]] = {}
     for name, sort in sorts.items():
         if name in module.constants:
             typing.values[name] = Some(lambda _: TRUE, sort)
             continue
         definition = module.called(name)
+        if definition.body.name == "$CartesianProd" and len(definition.body.parts) == 2:
+            products[sort] = typing.product(name, sort, definition.body)
+            kinds = [typing.kinds[f"{name}[{number}]"] for number in (1, 2)]
+            parts = [typing.fields[f"{name}[{number}]"] for number in (1, 2)]
+            said = [one_each(one, kind) for one, kind in zip(parts, kinds, strict=True)]
+            pairs = conjunction([*said, _pairs(sort, products[sort])])
+            axioms.append((module.text(definition.place), pairs))
+            continue
         for part in _united(definition.body):
             typing.constant(part, Subset(sort))
         some = Expressions(module=module, constants=typing.values, now=_no_variable).some(
@@ -175,9 +222,9 @@ def constants_of(
             continue
         if node.name == "\\in":
             kind = typing.of(node.parts[1])
-            if isinstance(kind.to if isinstance(kind, Function) else kind, Row):
-                # Nothing says that nobody stands in it twice.
-                raise node.refuse("a constant sequence of elements")
+            is_row = isinstance(kind.to if isinstance(kind, Function) else kind, Row)
+            if is_row and not _is_said_to_differ(module, target.name, node, assuming):
+                raise node.refuse("a constant sequence of elements that may be the same")
             typing.constant(target.name, kind)
         elif node.name == "\\subseteq":
             some = typing.reading.some(node.parts[1], {})
@@ -195,12 +242,43 @@ def constants_of(
             if term == FALSE:
                 raise node.refuse(f"`{text}`, which does not hold,")
             axioms += [] if term == TRUE else [(text, term)]
+    for name, one in typing.fields.items():
+        said = orders(one, typing.kinds[name])
+        axioms += [] if said == TRUE else [(f"nobody stands twice in a sequence of {name}", said)]
     return Constants(
         values=typing.values,
         fields=typing.fields,
         assumed=dict(axioms),
         left_out=tuple(left_out),
+        products=products,
     )
+
+
+def _pairs(sort: Sort, parts: Sequence[Map]) -> Term:
+    """Return that two pairs with the same parts are the same."""
+
+    def same(one: Term, other: Term) -> Term:
+        shared = [_shared(part.at(one), part.at(other)) for part in parts]
+        return disjunction([*map(negation, shared), one.is_(other)])
+
+    return for_all_pairs(sort, sort, same)
+
+
+def _shared(one: Value, other: Value) -> Term:
+    if not isinstance(one, Maybe) or not isinstance(other, Maybe) or one.sort is None:
+        return equal(one, other)
+    return there_is(one.sort, lambda x: conjunction([one.at(x), other.at(x)]))
+
+
+def _is_said_to_differ(module: Module, name: str, node: Node, assuming: Sequence[str]) -> bool:
+    """Tell whether it is assumed that in no sequence of a constant an element stands twice."""
+    sequence, head = name, ""
+    if node.parts[1].name == "$SetOfFcns":
+        sequence, head = f"{name}[op]", f"\\A op \\in {node.parts[1].parts[0].name} : "
+    told = f"{sequence}[i] = {sequence}[j] => i = j"
+    said = f"{head}\\A i, j \\in DOMAIN {sequence} : {told}"
+    texts = (module.text(module.called(one).place) for one in assuming)
+    return said in [one.partition(" == ")[2] for one in texts]
 
 
 def _assumption(typing: _Typing, node: Node) -> Term:

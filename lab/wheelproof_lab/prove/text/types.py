@@ -114,9 +114,10 @@ def declared(name: str, kind: Type, *, rigid: bool = False) -> Field:
         case Row() | NumberRow():
             sorts.append(INT if isinstance(kind, NumberRow) else kind.sort)
             result, shape = INT, Shape.HIDDEN
-            places = "".join(f"[{{{number}}}]" for number in range(len(sorts)))
-            is_row = isinstance(kind, Row)
-            tla = f"Place({{0}}, {name})" if is_row else f"{name}{places}"
+            places = [f"[{{{number}}}]" for number in range(len(sorts))]
+            tla = f"{name}{''.join(places)}"
+            if isinstance(kind, Row):
+                tla = f"Place({{{len(places) - 1}}}, {name}{''.join(places[:-1])})"
     return Field(
         name=name,
         sorts=tuple(sorts),
@@ -143,20 +144,52 @@ def length_of(of: Field) -> Field:
 
 def orders(of: Field, kind: Type) -> Term:
     """Return what holds of each sequence of different elements, as it is represented."""
-    if not isinstance(kind, Row):
+    if not isinstance(_last(kind), Row):
         return TRUE
-    length, (sort,) = length_of(of)(), of.sorts
+    *_, sort = of.sorts
 
-    def apart(x: Term, y: Term) -> Term:
-        return disjunction([~(of(x) > 0), ~of(x).is_(of(y)), x.is_(y)])
+    def ordered(places: tuple[Term, ...]) -> Term:
+        if len(places) + 1 < len(of.sorts):
+            return for_all(of.sorts[len(places)], lambda x: ordered((*places, x)))
+        length = length_of(of)(*places)
 
-    return conjunction(
-        [
-            length >= 0,
-            for_all(sort, lambda x: of(x) <= length),
-            for_all(sort, lambda x: for_all(sort, lambda y: apart(x, y))),
-        ]
-    )
+        def apart(x: Term, y: Term) -> Term:
+            one, other = of(*places, x), of(*places, y)
+            return disjunction([~(one > 0), ~one.is_(other), x.is_(y)])
+
+        return conjunction(
+            [
+                length >= 0,
+                for_all(sort, lambda x: of(*places, x) <= length),
+                for_all(sort, lambda x: for_all(sort, lambda y: apart(x, y))),
+            ]
+        )
+
+    return ordered(())
+
+
+def one_each(of: Field, kind: Type) -> Term:
+    """Return that a function to elements has one at each place, if a constant is one."""
+    if not isinstance(_last(kind), Element):
+        return TRUE
+    *before, sort = of.sorts
+
+    def at(places: tuple[Term, ...]) -> Term:
+        if len(places) < len(before):
+            return for_all(before[len(places)], lambda x: at((*places, x)))
+
+        def same(x: Term, y: Term) -> Term:
+            return disjunction([~of(*places, x), ~of(*places, y), x.is_(y)])
+
+        return for_all(sort, lambda x: for_all(sort, lambda y: same(x, y)))
+
+    return at(())
+
+
+def _last(kind: Type) -> Type:
+    while isinstance(kind, Function):
+        kind = kind.to
+    return kind
 
 
 def fits(kind: Type, value: Value) -> Term:
@@ -236,17 +269,21 @@ def changes(of: Field, kind: Type, value: Value) -> Iterator[Change]:
         for place, new in value.points:
             yield of.to(place, sorted_as(new, of.result))
         return
-    if isinstance(kind, Row):
-        if not isinstance(value, Ordered) or value.sort not in (None, kind.sort):
-            raise MismatchError("another kind of value in place of a sequence")
-        (place,) = (sort.variable(f"{of.name} 0") for sort in of.sorts)
-        yield Change(field=of, where=(place,), value=value.place(place), everywhere=True)
-        yield length_of(of).to(value.length)
-        return
     if not of.sorts:
         yield of.to(sorted_as(value, of.result))
         return
     variables = tuple(sort.variable(f"{of.name} {number}") for number, sort in enumerate(of.sorts))
+    if isinstance(_last(kind), Row):
+        sequence, length = _sequence_at(kind, value, variables), length_of(of)
+        place = sequence.place(variables[-1])
+        yield Change(field=of, where=variables, value=place, everywhere=True)
+        yield Change(
+            field=length,
+            where=variables[:-1],
+            value=sequence.length,
+            everywhere=bool(length.sorts),
+        )
+        return
     yield Change(field=of, where=variables, value=_at(kind, value, variables), everywhere=True)
 
 
@@ -271,11 +308,24 @@ def _at(kind: Type, value: Value, places: Sequence[Term]) -> Term:
                 raise MismatchError("a set with None")
             return value.has(places[0]) if value.sort or value.listed else FALSE
         case Function():
-            if not isinstance(value, Map) or value.domain.sort != kind.domain.sort:
-                raise MismatchError("another kind of value in place of a function")
-            probe = places[0]
-            if value.domain.has(probe) != kind.domain.has(probe):
-                raise MismatchError("a function on another set than TypeOK says")
-            return _at(kind.to, value.at(probe), places[1:])
+            return _at(kind.to, _applied(kind, value, places[0]), places[1:])
         case Row() | NumberRow():
-            raise MismatchError("a sequence of numbers, or one of several,")
+            raise MismatchError("a sequence of numbers")
+
+
+def _applied(kind: Function, value: Value, place: Term) -> Value:
+    if not isinstance(value, Map) or value.domain.sort != kind.domain.sort:
+        raise MismatchError("another kind of value in place of a function")
+    if value.domain.has(place) != kind.domain.has(place):
+        raise MismatchError("a function on another set than TypeOK says")
+    return value.at(place)
+
+
+def _sequence_at(kind: Type, value: Value, places: Sequence[Term]) -> Ordered:
+    if isinstance(kind, Function):
+        return _sequence_at(kind.to, _applied(kind, value, places[0]), places[1:])
+    if not isinstance(kind, Row) or not isinstance(value, Ordered):
+        raise MismatchError("another kind of value in place of a sequence")
+    if value.sort not in (None, kind.sort):
+        raise MismatchError("a sequence of elements of another set")
+    return value
