@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,16 @@ def test_times_and_rates_may_differ_and_nothing_else(
 
 @pytest.mark.parametrize("shown", _shown(), ids=lambda shown: f"{shown.document}: {shown.command}")
 def test_documented_command_prints_what_the_document_shows(shown: _Shown) -> None:
+    printed = iter([_like(line) for line in _printed(shown.command).splitlines()])
+    assert shown.output, "a command is shown with its output"
+    for line in shown.output:
+        if line != "...":
+            assert _like(line) in printed, f"not printed, or not in this order: {line}"
+
+
+@cache
+def _printed(command: str) -> str:
+    """Run a command, once though two documents may show it, and return what it prints."""
     here = Path(sys.executable).parent
     environment = {
         **os.environ,
@@ -181,7 +192,7 @@ def test_documented_command_prints_what_the_document_shows(shown: _Shown) -> Non
         "COLUMNS": "120",
     }
     completed = subprocess.run(
-        ["sh", "-c", shown.command],
+        ["sh", "-c", command],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,
@@ -189,11 +200,7 @@ def test_documented_command_prints_what_the_document_shows(shown: _Shown) -> Non
         text=True,
         check=False,
     )
-    printed = iter([_like(line) for line in completed.stdout.splitlines()])
-    assert shown.output, "a command is shown with its output"
-    for line in shown.output:
-        if line != "...":
-            assert _like(line) in printed, f"not printed, or not in this order: {line}"
+    return completed.stdout
 
 
 def test_a_reader_needs_pytest_alone_for_the_examples() -> None:

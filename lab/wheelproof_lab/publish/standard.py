@@ -268,7 +268,7 @@ def is_there(one: Evidence) -> bool:
             return any(bug.id == one.name for bug in bugs())
         case "TLA+":
             module, _, operator = one.name.partition(".")
-            texts = {file.stem: file.read_text(encoding="utf-8") for file in _modules()}
+            texts = _module_texts()
             return any(
                 _is_operator(texts[name], operator)
                 for start in (module, f"MC{module}")
@@ -287,8 +287,11 @@ def _defines(text: str, name: str) -> bool:
     return re.search(rf"^(def|class) {re.escape(name)}\b", text, re.MULTILINE) is not None
 
 
-def _modules() -> Iterator[Path]:
-    return (required_checkout() / "tla").rglob("*.tla")
+@cache
+def _module_texts() -> Mapping[str, str]:
+    """Return the text of each TLA+ module by its name."""
+    files = (required_checkout() / "tla").rglob("*.tla")
+    return {file.stem: file.read_text(encoding="utf-8") for file in files}
 
 
 def _extended(texts: Mapping[str, str], module: str) -> Iterator[str]:
