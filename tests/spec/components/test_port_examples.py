@@ -6,7 +6,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("component", ["timer", "replication"])
+@pytest.mark.parametrize("component", ["timer", "replication", "accumulator"])
 def test_the_example_of_a_port_runs(component: str) -> None:
     port = importlib.import_module(f"wheelproof_spec.components.{component}.port")
     result = doctest.testmod(port)

@@ -100,10 +100,10 @@ class _Accumulator:
                     self.queues[partition][:0] = back
                     if isinstance(call, Split):
                         self.split_off |= dict.fromkeys(records, batch)
-            case Mute(partition=partition):
-                self.muted.add(partition)
-            case Unmute(partition=partition):
-                self.muted.discard(partition)
+            case Mute():
+                self.muted.add(str(call.partition))
+            case Unmute():
+                self.muted.discard(str(call.partition))
             case _:
                 for queue in self.queues.values():
                     queue.clear()

@@ -6,10 +6,11 @@ docs/standard/accumulator.md says what is right. Here it is judged. Which file h
   its rule.
 - `oracle` (driven) and `history` (recorded): the judges. `oracle/ledger.py` says what each call
   means; `history/judge.py` passes each event to the other files, each of which judges one question.
-- `work`, `driven`, `cases.toml`, `cases`: the alphabet from which cases and bursts are drawn, the
-  calls of a driven case, the named cases, and all together as the suite of `wheelproof conform`.
-- `reference`: the reference as a driver. `machine`: threads that fuzz it. `view`: pictures.
-- `load`: the calls of recorded histories, and their sender. `recording`: how they are recorded.
+- `work`, `cases.toml`, `cases`: the alphabet from which cases and bursts are drawn, the named
+  cases, and the suite of `wheelproof conform`, which turns steps into the calls of driven cases.
+- `port`: how each call is made of the reference. `reference`: the reference as a driver.
+- `clients`: the calls of bursts and loads, recorded. `machine`: threads that fuzz the reference.
+  `load`: the steps of recorded histories, and their sender. `view`: pictures.
 
 Why two judges? Calls that overlap have no known order. In a driven case one call begins at a time,
 so `oracle` knows by its ledger which answers are right. A recording has overlapping calls:

@@ -232,14 +232,14 @@ class Expire(Call):
 class Mute(Call):
     """The muting of a partition: it is not drained any more (standard 4.4)."""
 
-    partition: Annotated[Name, About("the partition")]
+    partition: Annotated[Partition, About("the partition")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmute(Call):
     """The unmuting of a partition: it may be drained again (standard 4.4)."""
 
-    partition: Annotated[Name, About("the partition")]
+    partition: Annotated[Partition, About("the partition")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

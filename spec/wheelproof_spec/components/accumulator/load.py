@@ -16,22 +16,23 @@ from functools import partial
 from random import Random
 
 from wheelproof import sync
-from wheelproof.producer import BufferPool, ProducerBatch, RecordAccumulator
-from wheelproof.topic_partition import TopicPartition
-from wheelproof_spec.base.calls import AvailableMemory
+from wheelproof_spec.base.calls import AvailableMemory, Close
 from wheelproof_spec.base.component import Config
 from wheelproof_spec.components.accumulator.calls import (
+    Abort,
     Append,
     Drain,
+    DrainedBatch,
     Expire,
     Flush,
     FlushInProgress,
     HasIncomplete,
     Ready,
+    Unmute,
 )
+from wheelproof_spec.components.accumulator.clients import Clients
 from wheelproof_spec.components.accumulator.component import AccumulatorConfig
-from wheelproof_spec.components.accumulator.recording import RecordedAccumulator
-from wheelproof_spec.components.accumulator.reference import reference_config
+from wheelproof_spec.components.accumulator.port import AccumulatorRequest
 from wheelproof_spec.components.accumulator.work import CloseAll, RespondToOne
 from wheelproof_spec.history.recording.callers import Callers, LoadFailedError
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
@@ -174,10 +175,10 @@ class Sender:
     At most one batch of each partition is in flight.
     """
 
-    def __init__(self, recorded: RecordedAccumulator, steps: Sequence[Make | Pause]) -> None:
-        self._recorded = recorded
+    def __init__(self, clients: Clients, steps: Sequence[Make | Pause]) -> None:
+        self._clients = clients
         self._steps = steps
-        self._in_flight: list[ProducerBatch] = []
+        self._in_flight: list[DrainedBatch] = []
         self._is_ready = False
         self._thread = sync.thread(self._work, "sender")
         self._finishing = self._aborting = False
@@ -204,8 +205,8 @@ class Sender:
         except BaseException as failure:
             self._failure = failure
             # No caller may wait for a sender that has failed.
-            self._recorded.accumulator.close()
-            self._recorded.accumulator.abort_incomplete_batches()
+            self._clients.port.perform(Close())
+            self._clients.port.perform(Abort())
 
     def _serve(self) -> None:
         while not self._is_over():
@@ -214,13 +215,13 @@ class Sender:
                     break
                 self._do(step)
         if self._aborting:
-            self._recorded.abort()
+            self._clients.perform(Abort())
             for batch in self._in_flight:
                 # The responses to aborted batches still arrive.
-                self._recorded.store(batch)
+                self._clients.answer(batch, "stored")
 
     def _is_over(self) -> bool:
-        finished = self._finishing and not self._recorded.accumulator.has_incomplete()
+        finished = self._finishing and not self._clients.port.accumulator.has_incomplete()
         return self._aborting or (finished and not self._in_flight)
 
     def _do(self, step: Make | Pause) -> None:
@@ -229,25 +230,19 @@ class Sender:
             return
         match step.call:
             case Ready():
-                self._is_ready = self._recorded.is_ready(step.call)
-            case Drain(max_size=max_size):
-                self._in_flight += self._recorded.drain_and_mute(max_size, ready=self._is_ready)
+                self._is_ready = self._clients.is_ready(step.call, _NODE)
+            case Drain():
+                asked = step.call if self._is_ready else replace(step.call, partitions=())
+                self._in_flight += self._clients.drain_and_mute(asked)
             case RespondToOne(batch=number, answer=answer):
                 if self._in_flight:
                     batch = self._in_flight.pop(number % len(self._in_flight))
-                    self._answer(batch, answer)
-                    self._recorded.unmute(batch)
+                    ended = self._clients.port.batch(batch.batch).is_done()
+                    self._clients.answer(batch, "stored" if ended and answer == "again" else answer)
+                    self._clients.perform(Unmute(partition=batch.partition))
             case _:
                 assert isinstance(step.call, Expire)
-                self._recorded.expire()
-
-    def _answer(self, batch: ProducerBatch, answer: str) -> None:
-        if answer == "again" and not batch.is_done():
-            self._recorded.reenqueue(batch)
-        elif answer == "failed":
-            self._recorded.fail(batch)
-        else:
-            self._recorded.store(batch)
+                self._clients.perform(step.call)
 
 
 class AccumulatorLoad:
@@ -260,9 +255,6 @@ class AccumulatorLoad:
         self._work = work(callers)
         assert isinstance(self._work.config, AccumulatorConfig)
         self._settings = self._work.config
-        appends = (step.call for step in self._work.steps if isinstance(step, Make))
-        names = {str(call.partition) for call in appends if isinstance(call, Append)}
-        self._partitions = {name: _partition(name) for name in names}
 
     @property
     def config(self) -> Config:
@@ -271,39 +263,25 @@ class AccumulatorLoad:
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
         """Use the accumulator until every record has been called back."""
-        pool = BufferPool(self._settings.total_memory, self._settings.batch_size)
-        accumulator = RecordAccumulator(pool, reference_config(self._settings))
-        recorded = RecordedAccumulator(accumulator, pool, recorder, self._partitions.values())
-        sender = Sender(recorded, self._work.serving)
+        clients = Clients(self._settings, recorder)
+        sender = Sender(clients, self._work.serving)
         sender.start()
         try:
-            do_work(self._work, callers, partial(self._make, recorded, sender))
+            do_work(self._work, callers, partial(_make, clients, sender))
         finally:
             sender.finish()
-        recorded.read_gauges()
-
-    def _make(self, recorded: RecordedAccumulator, sender: Sender, step: Make) -> None:
-        match step.call:
-            case Append(partition=partition):
-                recorded.append_named(step.call, self._partitions[str(partition)])
-            case Flush():
-                recorded.flush()
-            case CloseAll(by_force=by_force):
-                recorded.close()
-                if by_force:
-                    sender.abort()
-            case AvailableMemory():
-                recorded.available_memory()
-            case HasIncomplete():
-                recorded.has_incomplete()
-            case _:
-                recorded.flush_in_progress()
+        clients.read_gauges()
 
 
-def _partition(name: str) -> TopicPartition:
-    """Return the partition of a name as Kafka writes it."""
-    topic, _, number = name.rpartition("-")
-    return TopicPartition(topic, int(number))
+def _make(clients: Clients, sender: Sender, step: Make) -> None:
+    match step.call:
+        case CloseAll(by_force=by_force):
+            clients.perform(Close())
+            if by_force:
+                sender.abort()
+        case call:
+            assert isinstance(call, AccumulatorRequest)
+            clients.perform(call)
 
 
 def load(callers: Callers) -> AccumulatorLoad:

@@ -6,29 +6,36 @@ accumulator is asked for its memory, its incomplete batches and its flushes. A n
 replaces one that was closed, by force or not, or that still has an incomplete batch.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from wheelproof import sync
-from wheelproof.producer import BufferPool, ProducerBatch, RecordAccumulator
-from wheelproof.topic_partition import TopicPartition
-from wheelproof_spec.base.calls import AvailableMemory, Interrupt
+from wheelproof.producer import RecordAccumulator
+from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.history.judging import LinearizationSearch
 from wheelproof_spec.base.history.lines import KeptHistory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
-from wheelproof_spec.components.accumulator.calls import FlushInProgress, HasIncomplete, Ready
+from wheelproof_spec.components.accumulator.calls import (
+    Abort,
+    Drain,
+    DrainedBatch,
+    Expire,
+    Flush,
+    FlushInProgress,
+    HasIncomplete,
+    Ready,
+    Split,
+    Unmute,
+)
 from wheelproof_spec.components.accumulator.cases import ACCUMULATOR
+from wheelproof_spec.components.accumulator.clients import Clients
 from wheelproof_spec.components.accumulator.component import WHEELPROOF
 from wheelproof_spec.components.accumulator.history import RECORDED
-from wheelproof_spec.components.accumulator.recording import RecordedAccumulator
-from wheelproof_spec.components.accumulator.reference import (
-    ReferenceAccumulatorPort,
-    reference_config,
-)
+from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
 from wheelproof_spec.components.accumulator.work import (
     BURSTS,
     AccumulatorSetup,
@@ -45,9 +52,11 @@ from wheelproof_spec.fuzz.machine import Machine
 from wheelproof_spec.fuzz.stage import Programs, RealThreads, Stage
 from wheelproof_spec.fuzz.threaded_case import Burst
 
-_PARTITIONS = tuple(TopicPartition("topic", number) for number in range(2))
+_NODE = 0
+_PARTITIONS = tuple(f"topic-{number}" for number in range(2))
 _MAX_SIZE = 2**20
-_READY = Ready(leaders=dict.fromkeys(map(str, _PARTITIONS), 0))
+_READY = Ready(leaders=dict.fromkeys(_PARTITIONS, _NODE))
+_DRAIN = Drain(node=_NODE, partitions=_PARTITIONS, max_size=_MAX_SIZE)
 _TITLE = ACCUMULATOR.definition.title()
 
 
@@ -117,10 +126,8 @@ class AccumulatorUnderTest:
     def run(self, burst: Burst[Call]) -> Violation | None:
         """Run one burst beside a sender, and return the violation in the history."""
         programs = self.programs(burst)
-        violation = self._bursts.judge(
-            lambda: self._stage.run(programs), self._recorded.read_gauges
-        )
-        if violation is None and (self._closed or self._recorded.accumulator.has_incomplete()):
+        violation = self._bursts.judge(lambda: self._stage.run(programs), self._clients.read_gauges)
+        if violation is None and (self._closed or self._clients.port.accumulator.has_incomplete()):
             violation = self._bursts.finish()
             self._open()
         self._broken = violation is not None
@@ -141,9 +148,7 @@ class AccumulatorUnderTest:
             keep=self._keep,
         )
         with self._stage.alone():
-            pool = BufferPool(self._config.total_memory, self._config.batch_size)
-            accumulator = self._accumulator_class(pool, reference_config(self._config))
-        self._recorded = RecordedAccumulator(accumulator, pool, self._bursts.recorder, _PARTITIONS)
+            self._clients = Clients(self._config, self._bursts.recorder, self._accumulator_class)
 
     def _call(self, step: Call) -> None:
         recorder = self._bursts.recorder
@@ -153,19 +158,15 @@ class AccumulatorUnderTest:
                 self._append(step)
             case AndCall(step=AppendRecord() as append, then=then):
                 self._append(append, partial(self._call, then))
-            case AvailableMemory():
-                self._recorded.available_memory()
-            case HasIncomplete():
-                self._recorded.has_incomplete()
-            case FlushInProgress():
-                self._recorded.flush_in_progress()
+            case AvailableMemory() | HasIncomplete() | FlushInProgress():
+                self._clients.perform(step)
             case Raise():
                 raise_it()
             case InterruptThread(victim=number):
                 victim = self._interruptions.victim(number)
                 recorder.do(Interrupt(name=victim.name), victim.interrupt)
             case FlushAll():
-                self._recorded.flush()
+                self._clients.perform(Flush())
             case CloseAll(by_force=True):
                 # The sender aborts.
                 self._aborting = True
@@ -177,11 +178,11 @@ class AccumulatorUnderTest:
 
     def _append(self, step: AppendRecord, then: Callable[[], object] | None = None) -> None:
         partition = _PARTITIONS[step.partition]
-        self._recorded.append(partition, step.size, step.max_time_to_block_ms, then)
+        self._clients.append(partition, step.size, step.max_time_to_block_ms, then)
 
     def _close(self) -> None:
         self._closed = True
-        self._recorded.close()
+        self._clients.perform(Close())
 
     def _serve(self) -> None:
         """Act as the sender until all other threads have ended and no batch is queued."""
@@ -193,32 +194,24 @@ class AccumulatorUnderTest:
         if self._aborting:
             self._aborting = False
             self._close()
-            self._recorded.abort()
-        while self._recorded.accumulator.has_undrained():
+            self._clients.perform(Abort())
+        while self._clients.port.accumulator.has_undrained():
             for batch in self._drain():
                 self._responses += 1
-                if self._responses % self._split_one_in == 0 and len(batch.thunks) > 1:
-                    self._recorded.split(batch)
+                if self._responses % self._split_one_in == 0 and len(batch.records) > 1:
+                    self._clients.perform(Split(batch=batch.batch))
                 else:
-                    self._answer(batch)
+                    how = self._answers[(self._responses - 1) % len(self._answers)]
+                    self._clients.answer(batch, how)
                 if self._asks_ready:
-                    self._recorded.unmute(batch)
+                    self._clients.perform(Unmute(partition=batch.partition))
 
-    def _drain(self) -> list[ProducerBatch]:
+    def _drain(self) -> Sequence[DrainedBatch]:
         if not self._asks_ready:
-            return self._recorded.drain_all(_MAX_SIZE)
-        self._recorded.expire()
-        self._recorded.is_ready(_READY)
-        return self._recorded.drain_and_mute(_MAX_SIZE, ready=True)
-
-    def _answer(self, batch: ProducerBatch) -> None:
-        match self._answers[(self._responses - 1) % len(self._answers)]:
-            case "stored":
-                self._recorded.store(batch)
-            case "failed":
-                self._recorded.fail(batch)
-            case "again":
-                self._recorded.reenqueue(batch)
+            return self._clients.drain(_DRAIN)
+        self._clients.perform(Expire())
+        self._clients.is_ready(_READY, _NODE)
+        return self._clients.drain_and_mute(_DRAIN)
 
 
 class _News:

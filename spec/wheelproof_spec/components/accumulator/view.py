@@ -6,6 +6,7 @@ from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.drawing import Markup, chip, shelf
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.accumulator.component import DEFINITION, AccumulatorObservation
+from wheelproof_spec.components.accumulator.port import records_of
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
 from wheelproof_spec.components.buffer_pool.view import memory_bar
 
@@ -65,21 +66,21 @@ class _VisibleAccumulator(ReferenceAccumulatorPort):
         return self._clock.hi_res_clock_ms()
 
     def usage(self) -> BufferPoolUsage:
-        return self._pool.usage()
+        return self._port.pool.usage()
 
     def waiting(self) -> tuple[str, ...]:
         return tuple(self._threads)
 
     def in_flight(self) -> list[str]:
-        return [f"{name}: {self._contents(self._batches[name])}" for name in self._requests]
+        return [f"{name}: {self._contents(self._port.batch(name))}" for name in self._requests]
 
     def deques(self) -> list[tuple[int, list[str]]]:
-        accumulator = self._accumulator
+        accumulator = self._port.accumulator
         found = accumulator.deques() if isinstance(accumulator, _OpenAccumulator) else []
         return [(number, [self._contents(batch) for batch in batches]) for number, batches in found]
 
     def _contents(self, batch: ProducerBatch) -> str:
-        names = " ".join(self._records[id(thunk.record)][0] for thunk in batch.thunks)
+        names = " ".join(records_of(batch))
         return f"{names or 'no record'} ({batch.estimated_size_in_bytes():,} B)"
 
 

@@ -69,7 +69,7 @@ class Queues:
         """Add a record that waits to be drained."""
         self.waiting.add(record)
 
-    def mute(self, partition: str, began: int, since: int) -> None:
+    def mute(self, partition: Partition, began: int, since: int) -> None:
         """Record that a partition is muted since event `since`, by a call of event `began`.
 
         If it overlapped an unmute, that may have come later.
@@ -77,13 +77,13 @@ class Queues:
         if not self._open_unmutes[partition] and self._unmuted.get(partition, -1) < began:
             self._muted[partition] = since
 
-    def unmute_begins(self, partition: str, index: int) -> None:
+    def unmute_begins(self, partition: Partition, index: int) -> None:
         """Record that a partition may no longer be muted."""
         self._muted.pop(partition, None)
         self._open_unmutes[partition] += 1
         self._unmuted[partition] = index
 
-    def unmute_ends(self, partition: str, index: int) -> None:
+    def unmute_ends(self, partition: Partition, index: int) -> None:
         """Record that a call of unmute has ended."""
         self._open_unmutes[partition] -= 1
         self._unmuted[partition] = index
