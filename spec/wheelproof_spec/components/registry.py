@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from wheelproof_spec.base.drawing import CaseView
     from wheelproof_spec.drive.driver.serve import ServedComponent
     from wheelproof_spec.fuzz.machine import AnyMachine
-    from wheelproof_spec.history.recording.load import MakeLoad
-    from wheelproof_spec.history.recording.work import DrawWork
+    from wheelproof_spec.history.recording.work import DrawWork, MakeLoad
 
 COMPONENTS: tuple[str, ...] = ("timer", "purgatory", "replication", "buffer_pool", "accumulator")
 

@@ -1,4 +1,4 @@
-"""Runs the calls of several threads at once."""
+"""Runs the calls of several threads at once, and knows which of them can be interrupted."""
 
 import faulthandler
 import sys
@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Never, TypeVar
 
@@ -140,3 +141,32 @@ def _where_threads_stand() -> str:
         faulthandler.dump_traceback(stream, all_threads=True)
         stream.seek(0)
         return stream.read()
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """An interruptible thread: its name in the history, and the call that interrupts it."""
+
+    name: str
+    interrupt: Callable[[], None]
+
+
+class Interruptions:
+    """The threads of one burst, each known from its first call on."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._victims: dict[str, Victim] = {}
+
+    def join_in(self, name: str) -> None:
+        """Record that the current thread, `name` in the history, can be interrupted."""
+        thread = threading.current_thread()
+        if isinstance(thread, InterruptibleThread):
+            with self._lock:
+                self._victims.setdefault(name, Victim(name, thread.interruption.request))
+
+    def victim(self, number: int) -> Victim:
+        """Return the thread that `number` selects; the current thread must have joined in."""
+        with self._lock:
+            victims = tuple(self._victims.values())
+        return victims[number % len(victims)]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wheelproof_spec.base.component import Config
     from wheelproof_spec.base.history.lines import HistoryHeader
     from wheelproof_spec.history.recording.callers import Callers
-    from wheelproof_spec.history.recording.load import MakeLoad
+    from wheelproof_spec.history.recording.work import MakeLoad
 
 _MOST_THREADS = 1000
 """More only wait for each other, and a machine may refuse to start them."""

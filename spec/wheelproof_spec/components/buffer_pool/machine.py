@@ -30,9 +30,8 @@ from wheelproof_spec.components.buffer_pool.port import PoolPort, given_back
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.components.buffer_pool.work import BURSTS, Borrow, GiveBack
 from wheelproof_spec.drive.work import AndCall, InterruptThread, Raise
-from wheelproof_spec.fuzz.burst import raise_it, surviving
+from wheelproof_spec.fuzz.burst import Interruptions, raise_it, surviving
 from wheelproof_spec.fuzz.bursts import bursts_of, run_burst_fuzz, setups_of
-from wheelproof_spec.fuzz.interruptions import Interruptions
 from wheelproof_spec.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.fuzz.machine import Machine
 from wheelproof_spec.fuzz.stage import Programs, RealThreads, Stage

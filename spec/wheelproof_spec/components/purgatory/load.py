@@ -31,9 +31,10 @@ from wheelproof_spec.components.purgatory.port import (
     PurgatoryRequest,
 )
 from wheelproof_spec.history.recording.callers import Callers
-from wheelproof_spec.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder, RecordedPort
 from wheelproof_spec.history.recording.work import (
+    LATENESS_MS,
+    RECENT,
     Make,
     Pause,
     Step,
@@ -41,6 +42,7 @@ from wheelproof_spec.history.recording.work import (
     do_work,
     rounds,
     scattered,
+    wait_until_quiet,
 )
 
 _PURGE_INTERVAL = 100

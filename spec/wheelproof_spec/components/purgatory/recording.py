@@ -49,9 +49,9 @@ from wheelproof_spec.history.recording.recorded_run import (
     Replacements,
     Run,
     nothing,
+    refusal_of,
     telling,
 )
-from wheelproof_spec.history.recording.refusals import refusal_of
 
 _P = ParamSpec("_P")
 _CALLBACKS: dict[str, type[TryComplete | OnComplete | OnExpiration]] = {

@@ -30,7 +30,6 @@ from wheelproof_spec.components.replication.work import (
     Replicate,
 )
 from wheelproof_spec.history.recording.callers import Callers
-from wheelproof_spec.history.recording.load import wait_until_quiet
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder
 from wheelproof_spec.history.recording.work import (
     Make,
@@ -40,6 +39,7 @@ from wheelproof_spec.history.recording.work import (
     do_work,
     rounds,
     scattered,
+    wait_until_quiet,
 )
 
 _LONGEST_WAIT_MS = 50

@@ -23,11 +23,12 @@ from wheelproof_spec.components.timer.component import (
 )
 from wheelproof_spec.components.timer.port import TimerAnswer, TimerPort, TimerRequest
 from wheelproof_spec.history.recording.callers import Callers
-from wheelproof_spec.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
 from wheelproof_spec.history.recording.load_recorder import LoadRecorder, RecordedPort
 from wheelproof_spec.history.recording.work import (
+    LATENESS_MS,
     LONGEST_PAUSE_US,
     PAUSES_ONCE_IN,
+    RECENT,
     Make,
     Meet,
     Pause,
@@ -36,6 +37,7 @@ from wheelproof_spec.history.recording.work import (
     do_work,
     rounds,
     scattered,
+    wait_until_quiet,
 )
 
 _WHEEL_SIZES = (2, 3, 5, 20)

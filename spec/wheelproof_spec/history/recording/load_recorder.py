@@ -15,8 +15,7 @@ from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.base.port import Port
-from wheelproof_spec.history.recording.recorded_run import thread_name
-from wheelproof_spec.history.recording.refusals import refusal_of
+from wheelproof_spec.history.recording.recorded_run import refusal_of, thread_name
 
 NOTHING = Nothing()
 

@@ -5,7 +5,7 @@ Every line is written under one lock, so the index of a line is its order in rea
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial, wraps
 from inspect import signature
@@ -13,11 +13,14 @@ from itertools import count
 from typing import BinaryIO, Concatenate, Literal, ParamSpec, TypeVar
 
 import wheelproof
+from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError, WheelproofError
+from wheelproof.producer import BufferExhaustedError, ProducerClosedError
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Implementation, Nothing
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.component import Call, Config
+from wheelproof_spec.base.history.judging import CLOSED, EXHAUSTED, ILLEGAL, INTERRUPTED
 from wheelproof_spec.base.history.lines import Clock, HistoryEnd, HistoryHeader, HistoryOp
-from wheelproof_spec.history.recording.refusals import refusal_of
+from wheelproof_spec.history.run import CRASHED
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -300,3 +303,23 @@ def nothing(*results: object) -> Nothing:
     """Return the value of a call that has no answer."""
     del results
     return Nothing()
+
+
+_REFUSALS: Mapping[type[Exception], str] = {
+    IllegalArgumentError: ILLEGAL,
+    BufferExhaustedError: EXHAUSTED,
+    ProducerClosedError: CLOSED,
+    ThreadInterruptedError: INTERRUPTED,
+    MemoryError: "OutOfMemory",
+    RuntimeError: CLOSED,
+}
+_DEFECTS = (AssertionError, AttributeError, LookupError, RecursionError, TypeError)
+"""The errors of a call that has met a defect; a caller cannot cause any of them."""
+
+
+def refusal_of(error: Exception) -> str | None:
+    """Return the name of a refusal, CRASHED for a defect, or None for an unknown error."""
+    if isinstance(error, WheelproofError | MemoryError):
+        names = (name for cls, name in _REFUSALS.items() if isinstance(error, cls))
+        return next(names, type(error).__name__)
+    return CRASHED if isinstance(error, _DEFECTS) else None

@@ -7,9 +7,8 @@ import pytest
 
 from support.pages import whole_page
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.app.pages.check.excerpt import LINES_BEFORE
+from wheelproof_spec.app.pages.check.excerpt import LINES_BEFORE, Moment
 from wheelproof_spec.app.pages.check.lanes import lanes_of
-from wheelproof_spec.app.pages.check.moment import Moment
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 

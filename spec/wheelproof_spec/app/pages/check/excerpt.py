@@ -1,23 +1,41 @@
-"""The lines of a run around the event that fails, read again from its file."""
+"""The lines of a run around the event that fails, and the earlier ones that explain it."""
 
 import json
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import cast
 
-from wheelproof_spec.app.pages.check.explaining import Explaining, with_explaining
-from wheelproof_spec.app.pages.check.moment import Moment
 from wheelproof_spec.app.recorded import parse_line
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Wire
 from wheelproof_spec.base.codec.writer import plain
 from wheelproof_spec.base.history.lines import HistoryOp, TraceEvent
 from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import parse_object
 from wheelproof_spec.history.reader import read_lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A line of a run: an event of the thread or process `lane`.
+
+    `index` is its number in the run, `part` is `begins` or `ends` for the two lines of a call, and
+    `step` for any other line; `names` are the strings among what it says.
+    """
+
+    line: int
+    index: int
+    lane: str
+    part: str
+    name: str
+    content: str
+    label: str
+    names: frozenset[str]
+
 
 _LONG_NUMBER = re.compile(r"\d{5,}")
 LINES_BEFORE = 40
@@ -145,3 +163,49 @@ def _first_value(value: object) -> str:
     found = list(parse_object(text.encode()).values()) if text.startswith("{") else []
     names = [one for one in found if isinstance(one, str)]
     return names[0] if names else str(found[0]) if found else ""
+
+
+MOST_EXPLAINING = 12
+"""The most events that are marked: the latest before the failure."""
+_CITED = re.compile(r"\bevent (\d+)")
+_NAMED = re.compile(r"'([^']+)'")
+
+
+class Explaining:
+    """Collects the events of a run that explain its violation, in the order of its lines.
+
+    An event explains a failure if the reason cites its number, or if it is about a task, an
+    operation, a record or a buffer that the reason names. The end of such a call belongs to it.
+    """
+
+    def __init__(self, violation: Violation | None) -> None:
+        told = "" if violation is None else f"{violation.reason} {violation.observed}"
+        self._cited = frozenset(map(int, _CITED.findall(told)))
+        self._named = frozenset(_NAMED.findall(told))
+        self._under_way: set[tuple[str, str]] = set()
+        self._found: deque[Moment] = deque(maxlen=MOST_EXPLAINING)
+
+    def look_at(self, moment: Moment) -> None:
+        """Keep an event that explains the failure."""
+        call = (moment.lane, moment.name)
+        ends = moment.part == "ends" and call in self._under_way
+        if ends:
+            self._under_way.remove(call)
+        if ends or moment.index in self._cited or not self._named.isdisjoint(moment.names):
+            self._found.append(moment)
+            if moment.part == "begins":
+                self._under_way.add(call)
+
+    def before(self, line: int) -> tuple[Moment, ...]:
+        """Return the events that were kept, without the one that fails."""
+        return tuple(moment for moment in self._found if moment.line != line)
+
+
+def with_explaining(
+    explaining: Iterable[Moment], excerpt: Iterable[Moment]
+) -> tuple[tuple[Moment, ...], frozenset[int]]:
+    """Return the excerpt with the events that explain it before it, and their lines."""
+    found = {moment.line: moment for moment in explaining}
+    lines = frozenset(found)
+    found.update((moment.line, moment) for moment in excerpt)
+    return tuple(found[line] for line in sorted(found)), lines

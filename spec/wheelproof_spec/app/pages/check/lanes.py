@@ -3,7 +3,7 @@
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from wheelproof_spec.app.pages.check.moment import Moment
+from wheelproof_spec.app.pages.check.excerpt import Moment
 
 COLUMN = 60
 """The width of a line of the run in the drawing, in pixels."""
