@@ -347,5 +347,8 @@ def _of_a_function(
     rows: dict[tuple[str, ...], bool | int] = {}
     for number, one in enumerate(value, 1):
         # A sequence of elements says where each stands, one of numbers what stands where.
-        rows |= {(place, one): number} if isinstance(one, str) else {(place, str(number)): one}
+        if isinstance(one, str):
+            rows[place, one] = number
+        else:
+            rows[place, str(number)] = one
     return rows, {(place,): len(value)}

@@ -6,7 +6,7 @@ is. It is asked for only under the tests that come before the place: in an arm o
 taken there need be no element. A quotient is a number of its own: so the solvers never divide.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -46,7 +46,7 @@ class Named:
             one.paths.clear()
 
     @contextmanager
-    def at(self, path: Path) -> Iterator[None]:
+    def at(self, path: Path) -> Generator[None]:
         """Come to a place by its path."""
         before, self.path = self.path, path
         try:
@@ -55,7 +55,7 @@ class Named:
             self.path = before
 
     @contextmanager
-    def under(self, *tests: Term) -> Iterator[None]:
+    def under(self, *tests: Term) -> Generator[None]:
         """Come to a place where some tests hold, too."""
         with self.at((*self.path, *(one for one in tests if one not in self.path))):
             yield

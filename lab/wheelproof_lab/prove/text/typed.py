@@ -205,8 +205,8 @@ def constants_of(
             products[sort] = typing.product(name, sort, definition.body)
             kinds = [typing.kinds[f"{name}[{number}]"] for number in (1, 2)]
             parts = [typing.fields[f"{name}[{number}]"] for number in (1, 2)]
-            said = [one_each(one, kind) for one, kind in zip(parts, kinds, strict=True)]
-            pairs = conjunction([*said, _pairs(sort, products[sort])])
+            alone = [one_each(one, kind) for one, kind in zip(parts, kinds, strict=True)]
+            pairs = conjunction([*alone, _pairs(sort, products[sort])])
             axioms.append((module.text(definition.place), pairs))
             continue
         for part in _united(definition.body):
