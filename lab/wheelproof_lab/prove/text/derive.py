@@ -345,7 +345,8 @@ def _of_a_function(
     if isinstance(value, str):
         return {(place, value): True}, {}
     rows: dict[tuple[str, ...], bool | int] = {}
-    for number, one in enumerate(value, 1):
+    for number in range(1, len(value) + 1):
+        one = value[number - 1]
         # A sequence of elements says where each stands, one of numbers what stands where.
         if isinstance(one, str):
             rows[place, one] = number
