@@ -211,10 +211,8 @@ def _campaign(arguments: argparse.Namespace) -> int:
 
 def _stream(arguments: argparse.Namespace) -> int:
     """Judge until all is judged or a stop is requested."""
-    from wheelproof_spark.base.feeder import Pace
+    from wheelproof_spark.base.feeder import Pace, Stop
     from wheelproof_spark.base.outcome import show
-    from wheelproof_spark.base.stop import Stop
-    from wheelproof_spark.stream.batch import Judging
     from wheelproof_spark.stream.job import StreamJob, stream
     from wheelproof_spark.stream.state import Patience
     from wheelproof_spark.tables.outcome import outcome_of, progress
@@ -224,10 +222,8 @@ def _stream(arguments: argparse.Namespace) -> int:
     job = StreamJob(
         input=arguments.input,
         output=arguments.output,
-        judging=Judging(
-            options=check_options(arguments),
-            patience=Patience(late=arguments.late, idle=arguments.idle),
-        ),
+        options=check_options(arguments),
+        patience=Patience(late=arguments.late, idle=arguments.idle),
         pace=Pace(
             files=arguments.files, seconds=None if arguments.available_now else arguments.every
         ),

@@ -1,14 +1,20 @@
-"""The one feeder of `check` and `stream`: files are listed, and taken batch by batch."""
+"""The one feeder of `check` and `stream`: files are listed, and taken batch by batch.
 
+Ctrl-C or SIGTERM ends it after the batch, and the next signal at once.
+"""
+
+import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 
 from wheelproof_spark.base.listing import FoundFile
-from wheelproof_spark.base.stop import Stop
 
 POLL_SECONDS = 1
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 Listing = Callable[[], Sequence[FoundFile]]
 """Lists the files to be taken, in their order."""
@@ -25,6 +31,34 @@ class Pace:
 
     files: int | None = None
     seconds: float | None = None
+
+
+class Stop:
+    """The requests to stop: `asked` after the first signal, `at_once` after the second one."""
+
+    def __init__(self, notice: Callable[[], None] | None = None) -> None:
+        """Store `notice`, which is called at the first signal; None: that one means at once."""
+        self.asked = self.at_once = False
+        self._notice = notice
+
+    @contextmanager
+    def listening(self) -> Generator[None]:
+        """Handle the signals during the block; for the main thread only."""
+        before = {number: signal.signal(number, self._take) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        # Nothing is raised here: an exception would interrupt a call to Java.
+        if self.asked or self._notice is None:
+            self.asked = self.at_once = True
+            return
+        self.asked = True
+        self._notice()
 
 
 def feed(listing: Listing, take: Take, pace: Pace, stop: Stop, cancel: Callable[[], None]) -> None:

@@ -175,7 +175,7 @@ class _Campaign:
         manifest = self._manifest
         number = max((wave.number for wave in manifest.waves), default=0) + 1
         attempt = self._store.attempt()
-        folder = attempt.of(ROWS)
+        folder = attempt / ROWS
         parts = min(self._job.workers.partitions or self._cores * _PARTITIONS_A_CORE, len(rows))
         slices = self._spark.sparkContext.parallelize(rows, parts)
         given = self._spark.createDataFrame(slices, SEEDS)

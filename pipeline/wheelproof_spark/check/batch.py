@@ -4,7 +4,6 @@ import os
 import platform
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,9 +16,8 @@ from wheelproof_spark.check import bronze, silver
 from wheelproof_spark.check.gold import SUMMED, TABLES, NewRuns
 from wheelproof_spark.check.inputs import Plan
 from wheelproof_spark.check.judging.run import FirstLines
-from wheelproof_spark.tables.documents import document_of
 from wheelproof_spark.tables.files import FileEntry, write_files
-from wheelproof_spark.tables.manifest import SCHEMA, BatchRecord, Manifest
+from wheelproof_spark.tables.manifest import BatchRecord, Manifest
 from wheelproof_spark.tables.plan import Move
 from wheelproof_spark.tables.rows import written
 from wheelproof_spark.tables.store import Store
@@ -52,12 +50,12 @@ class Batch:
 
     def written(self, table: DataFrame, name: str, schema: StructType | None = None) -> DataFrame:
         """Write a table of this batch, and return it."""
-        return written(table, self._attempt.of(name), schema)
+        return written(table, self._attempt / name, schema)
 
     def of(self, layer: str, batch: int) -> Path:
         """Return the folder of this batch, or of an earlier one, in a layer."""
         if batch == self.number:
-            return self._attempt.of(layer)
+            return self._attempt / layer
         return self._store.path(f"{layer}/{batch:06}")
 
     def before(self, name: str) -> Path | None:
@@ -76,7 +74,7 @@ class Batch:
 
     def _adds(self, name: str, table: str, *, replaces: bool) -> Path:
         self._moves.append(Move(here=name, table=table, replaces=replaces))
-        return self._attempt.of(name)
+        return self._attempt / name
 
     def read(self, work: Plan) -> Mapping[str, DataFrame]:
         """Write the lines of the batch to its layer `bronze`; return them by their kind."""
@@ -126,8 +124,8 @@ class Batch:
     def write_gold(self, new: NewRuns, paths: DataFrame, batch: int | None = None) -> None:
         """Add the new runs to the tables of gold; with `batch`, rows have its number."""
         there = {name: place for name in SUMMED if (place := self.before(name)) is not None}
-        new.write_appended(paths, self._attempt.folder, batch)
-        new.write_summed(there, self._attempt.folder)
+        new.write_appended(paths, self._attempt, batch)
+        new.write_summed(there, self._attempt)
         for name in TABLES:
             self.place(name, f"gold/{name}", replaces=name in SUMMED)
 
@@ -149,5 +147,4 @@ class Batch:
             machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
         )
         self.manifest.batches = [*self.manifest.batches, record][-MOST_BATCHES:]
-        document = document_of(asdict(self.manifest), SCHEMA)
-        self._store.commit(document, self.number, self._attempt, self._moves)
+        self._store.commit(self.manifest.text, self.number, self._attempt, self._moves)

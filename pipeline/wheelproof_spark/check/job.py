@@ -21,12 +21,11 @@ from pyspark.sql.functions import (
 )
 from pyspark.sql.functions import sum as total
 
-from wheelproof_spark.base.feeder import Pace, feed
+from wheelproof_spark.base.feeder import Pace, Stop, feed
 from wheelproof_spark.base.hadoop import input_of
 from wheelproof_spark.base.listing import FORMATS, FoundFile, Input, outside
 from wheelproof_spark.base.options import Address, Workers
 from wheelproof_spark.base.session import failing_as, session_for
-from wheelproof_spark.base.stop import Stop
 from wheelproof_spark.check import silver
 from wheelproof_spark.check.batch import Batch
 from wheelproof_spark.check.gold import NewRuns

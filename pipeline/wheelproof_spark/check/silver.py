@@ -30,9 +30,8 @@ from pyspark.sql.functions import (
 from pyspark.sql.functions import max as most
 from pyspark.sql.functions import sum as total
 
-from wheelproof_spark.check.judging.groups import judge_groups
 from wheelproof_spark.check.judging.in_place import lines_of_whole
-from wheelproof_spark.check.judging.run import FirstLines
+from wheelproof_spark.check.judging.run import FirstLines, judge_groups
 from wheelproof_spark.check.reading.parsing import END, HEADER
 from wheelproof_spark.tables.rows import collected
 from wheelproof_spark.tables.schemas import GOOD, LINES, RESULTS

@@ -10,24 +10,14 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from wheelproof_spark.check import silver
 from wheelproof_spark.check.batch import Batch
 from wheelproof_spark.check.gold import NewRuns
-from wheelproof_spark.check.inputs import LARGEST_SPLIT, Plan
+from wheelproof_spark.check.inputs import Plan
 from wheelproof_spark.stream import state
 from wheelproof_spark.stream.state import Patience
 from wheelproof_spark.tables.rows import collected, read_from, union, write_rows, written
 from wheelproof_spark.tables.schemas import FILES, OPEN, PART, PARTS, RESULTS
-from wheelproof_spec.history.checkers import CheckOptions
 
 _LINES_A_PARTITION = 300_000
 _RUNS = StructType([*RESULTS, StructField("batch", IntegerType())])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judging:
-    """How the runs of a stream are judged."""
-
-    options: CheckOptions
-    patience: Patience
-    split_bytes: int = LARGEST_SPLIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

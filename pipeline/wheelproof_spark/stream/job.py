@@ -3,27 +3,27 @@
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from wheelproof_spark.base.feeder import Pace, feed
+from wheelproof_spark.base.feeder import Pace, Stop, feed
 from wheelproof_spark.base.hadoop import input_of
 from wheelproof_spark.base.listing import NO_FILE, FoundFile, Input, outside
 from wheelproof_spark.base.options import Address, Topic, Workers
 from wheelproof_spark.base.session import failing_as, session_for
-from wheelproof_spark.base.stop import Stop
 from wheelproof_spark.check.batch import Batch
-from wheelproof_spark.check.inputs import Bring, Plan, plan
-from wheelproof_spark.stream.batch import Judging, StreamBatch
+from wheelproof_spark.check.inputs import LARGEST_SPLIT, Bring, Plan, plan
+from wheelproof_spark.stream.batch import StreamBatch
 from wheelproof_spark.stream.progress import CHECKPOINT, known_files, opened, query_of
+from wheelproof_spark.stream.state import Patience
 from wheelproof_spark.stream.topic import follow_topic
-from wheelproof_spark.tables.documents import document_of
-from wheelproof_spark.tables.manifest import SCHEMA, Manifest
+from wheelproof_spark.tables.manifest import Manifest
 from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.history.checkers import CheckOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +35,10 @@ class StreamJob:
 
     input: Path | Address | Topic
     output: Path
-    judging: Judging
+    options: CheckOptions
+    patience: Patience
     pace: Pace
+    split_bytes: int = LARGEST_SPLIT
     closing: bool = False
     workers: Workers = field(default_factory=Workers)
 
@@ -47,7 +49,7 @@ def stream(job: StreamJob, after_batch: Callable[[Manifest], None], stop: Stop) 
     Raises InputRejectedError, UsageError, MissingToolError, and PipelineError if the stream fails:
     then nothing of the last batch was committed, and the next start repeats it.
     """
-    output, options = job.output.resolve(), job.judging.options
+    output, options = job.output.resolve(), job.options
     source = outside(output, job.input) if isinstance(job.input, Path) else job.input
     with Store(output) as store, failing_as("the stream"), ExitStack() as stack:
         manifest = opened(store, str(source), options.profile, options.max_states)
@@ -128,7 +130,7 @@ class _Batches:
         if files:
             self._do(self._plan(files, lambda file: file, manifest), manifest)
         else:
-            self._store.save(document_of(asdict(manifest), SCHEMA))
+            self._store.save(manifest.text)
             self.manifest = manifest
 
     def close(self) -> None:
@@ -140,13 +142,12 @@ class _Batches:
         self._spark().sparkContext.cancelAllJobs()
 
     def _plan(self, files: Iterable[FoundFile], bring: Bring, manifest: Manifest) -> Plan:
-        split_bytes = self.job.judging.split_bytes
-        return plan(files, bring, (), manifest, manifest.next_batch, split_bytes)
+        return plan(files, bring, (), manifest, manifest.next_batch, self.job.split_bytes)
 
     def _do(self, work: Plan, manifest: Manifest, *, closing: bool = False) -> None:
-        judging, partitions = self.job.judging, self.job.workers.partitions
-        patience = replace(judging.patience, closing=closing)
-        batch = Batch(self._spark(), self._store, manifest, judging.options, partitions)
+        job, partitions = self.job, self.job.workers.partitions
+        patience = replace(job.patience, closing=closing)
+        batch = Batch(self._spark(), self._store, manifest, job.options, partitions)
         StreamBatch(batch, patience).do(work)
         self.manifest = manifest
         self._after_batch(manifest)

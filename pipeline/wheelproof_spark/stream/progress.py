@@ -1,13 +1,10 @@
 """The progress of a stream: the manifest that it goes on from, and the checkpoint of a topic."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
 from wheelproof_spark.check.judging.columns import JUDGE
-from wheelproof_spark.tables.documents import document_of
-from wheelproof_spark.tables.manifest import SCHEMA as MANIFEST
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, parsed
 from wheelproof_spark.tables.rows import read_rows, whole_number
 from wheelproof_spark.tables.store import Store
@@ -29,7 +26,7 @@ def opened(store: Store, source: str, profile: str | None, max_states: int) -> M
             raise UsageError(f"{output} has a checkpoint, but no tables; {_ANEW}")
         manifest = Manifest(profile=profile, max_states=max_states, judge=JUDGE, input=source)
         manifest.stream = StreamProgress(schema=SCHEMA)
-        store.save(document_of(asdict(manifest), MANIFEST))
+        store.save(manifest.text)
         return manifest
     if manifest.stream is None:
         raise UsageError(f"{output} was made by `wheelproof pipeline check`; {_ANEW}")

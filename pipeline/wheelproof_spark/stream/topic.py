@@ -15,10 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import coalesce, col, lit
 from pyspark.sql.streaming.query import StreamingQuery
 
-from wheelproof_spark.base.feeder import POLL_SECONDS, Pace
+from wheelproof_spark.base.feeder import POLL_SECONDS, Pace, Stop
 from wheelproof_spark.base.listing import FileState, FoundFile
 from wheelproof_spark.base.options import Topic
-from wheelproof_spark.base.stop import Stop
 from wheelproof_spark.stream.progress import CHECKPOINT
 from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import MissingToolError

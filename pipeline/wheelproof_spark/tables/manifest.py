@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from wheelproof_spark.base.errors import PipelineError
-from wheelproof_spark.tables.documents import parsed_document
+from wheelproof_spark.tables.documents import document_of, parsed_document
 from wheelproof_spark.tables.files import FileEntry
 from wheelproof_spark.tables.plan import Plan
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
@@ -151,6 +151,11 @@ class Manifest:
     def next_batch(self) -> int:
         """The number of the next batch."""
         return self.batches[-1].number + 1 if self.batches else 1
+
+    @property
+    def text(self) -> str:
+        """The document of the plan that has this manifest."""
+        return document_of(asdict(self), SCHEMA)
 
     def require_options(self, profile: str | None, max_states: int) -> None:
         """Raise UsageError if the verdicts were made with other options."""

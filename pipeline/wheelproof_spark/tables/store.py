@@ -12,7 +12,7 @@ import shutil
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -22,17 +22,6 @@ from wheelproof_spark.tables.plan import Move, Plan
 from wheelproof_spec.base.errors import UsageError
 
 _WORK = ".work"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One attempt at a batch: `folder` has its tables until they are committed."""
-
-    folder: Path
-
-    def of(self, name: str) -> Path:
-        """Return the folder to write a table to."""
-        return self.folder / name
 
 
 class Store:
@@ -79,19 +68,19 @@ class Store:
         """Return the folder of a table, after its move."""
         return self.output / table
 
-    def attempt(self) -> Attempt:
-        """Make the work folder of a batch, and return it."""
+    def attempt(self) -> Path:
+        """Make the work folder of a batch, and return it: its tables wait there for the commit."""
         folder = self._work(uuid.uuid4().hex)
         folder.mkdir(parents=True)
         self._attempts.append(folder)
-        return Attempt(folder=folder)
+        return folder
 
-    def commit(self, document: str, batch: int, attempt: Attempt, moves: Sequence[Move]) -> None:
+    def commit(self, document: str, batch: int, attempt: Path, moves: Sequence[Move]) -> None:
         """Commit the document, and make the moves of the batch from the folder of the attempt.
 
         Raises UsageError if another pipeline has committed since the plan was read.
         """
-        work = attempt.folder.relative_to(self.output)
+        work = attempt.relative_to(self.output)
         moves = [replace(move, here=str(work / move.here)) for move in moves]
         self.plan.commit(batch, moves, document)
         self.recover()

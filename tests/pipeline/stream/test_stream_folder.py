@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spark.base.feeder import Pace, feed
+from wheelproof_spark.base.feeder import Pace, Stop, feed
 from wheelproof_spark.base.listing import FoundFile, LocalFolder
 from wheelproof_spark.base.session import signal_kept
-from wheelproof_spark.base.stop import Stop
 from wheelproof_spark.stream.job import Arriving
 
 

@@ -10,7 +10,7 @@ from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.tables import delta
 from wheelproof_spark.tables.plan import Move, Plan
 from wheelproof_spark.tables.rows import read_rows, write_rows
-from wheelproof_spark.tables.store import Attempt, Store
+from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import UsageError
 
 _SCHEMA = StructType([StructField("batch", StringType())])
@@ -24,11 +24,11 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def _begun(store: Store, batch: int) -> Attempt:
+def _begun(store: Store, batch: int) -> Path:
     attempt = store.attempt()
     for name in _TABLES:
-        write_rows([{"batch": str(batch)}], _SCHEMA, attempt.of(name))
-    attempt.of("scratch").mkdir()
+        write_rows([{"batch": str(batch)}], _SCHEMA, attempt / name)
+    (attempt / "scratch").mkdir()
     return attempt
 
 
@@ -62,7 +62,7 @@ def _work(store: Store) -> list[Path]:
 
 def test_no_attempt_writes_where_another_one_wrote(store: Store) -> None:
     _committed(store, 1)
-    used = {_begun(Store(store.output), 2).folder for _ in range(3)}
+    used = {_begun(Store(store.output), 2) for _ in range(3)}
     # Drivers that are killed, and the next one; Java may still write.
     _recovered(store.output)
     assert _rows(store) == {"runs": ["1"], "summary": ["1"]}
@@ -79,7 +79,7 @@ def test_of_two_at_once_one_wins(store: Store) -> None:
     attempt = _begun(other, 2)
     _committed(store, 2)
     # What it has written is gone.
-    assert not attempt.folder.exists()
+    assert not attempt.exists()
     with pytest.raises(UsageError, match="another pipeline has committed"), other:
         _committed(other, 2)
     again = _recovered(store.output)

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from wheelproof_spark.base.options import Workers
 from wheelproof_spark.check.job import CheckJob
 from wheelproof_spark.check.job import check as run_pipeline
-from wheelproof_spark.tables.documents import document_of
-from wheelproof_spark.tables.manifest import SCHEMA, Manifest, load
+from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.rows import read_rows
 from wheelproof_spark.tables.store import Store
 from wheelproof_spec.history.checkers import CheckOptions
@@ -78,7 +77,7 @@ def committed(source: Path, output: Path) -> Judged:
 def save(output: Path, manifest: Manifest) -> None:
     """Commit a manifest, as a pipeline with this history would have."""
     with Store(output) as store:
-        store.save(document_of(asdict(manifest), SCHEMA))
+        store.save(manifest.text)
 
 
 def rows_of(

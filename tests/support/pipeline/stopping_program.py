@@ -9,22 +9,19 @@ process id, and waits until the test closes the connection or kills it.
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest.mock import patch
 
 import pyarrow as pa
 
 from wheelproof_spark.check import bronze, silver
-from wheelproof_spark.check.judging.groups import judge_groups
-from wheelproof_spark.check.judging.in_place import reader
-from wheelproof_spark.check.judging.run import FirstLines
+from wheelproof_spark.check.judging.in_place import Stage, reader
+from wheelproof_spark.check.judging.run import FirstLines, judge_groups
 from wheelproof_spark.tables.plan import Move
-from wheelproof_spark.tables.store import Attempt, Store
+from wheelproof_spark.tables.store import Store
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.history.checkers import CheckOptions
-
-Stage = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 class Stops:
@@ -70,7 +67,7 @@ def run(stops: Stops, arguments: list[str]) -> int:
     commit, move_in = Store.commit, Store.move_in
 
     def committing(
-        store: Store, document: str, batch: int, attempt: Attempt, moves: Sequence[Move]
+        store: Store, document: str, batch: int, attempt: Path, moves: Sequence[Move]
     ) -> None:
         stops.at("commit")
         commit(store, document, batch, attempt, moves)

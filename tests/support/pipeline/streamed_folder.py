@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support.pipeline.pipeline_tables import Judged, Table
-from wheelproof_spark.base.feeder import Pace
+from wheelproof_spark.base.feeder import Pace, Stop
 from wheelproof_spark.base.options import Workers
-from wheelproof_spark.base.stop import Stop
-from wheelproof_spark.stream.batch import Judging
 from wheelproof_spark.stream.job import StreamJob, stream
 from wheelproof_spark.stream.state import Patience
 from wheelproof_spark.tables.manifest import Manifest
@@ -46,11 +44,9 @@ class StreamedFolder:
         job = StreamJob(
             input=self.source,
             output=self.output,
-            judging=Judging(
-                options=CheckOptions(),
-                patience=Patience(late=late, idle=idle),
-                split_bytes=split_bytes,
-            ),
+            options=CheckOptions(),
+            patience=Patience(late=late, idle=idle),
+            split_bytes=split_bytes,
             pace=Pace(files=files),
             closing=closing,
             workers=Workers(partitions=2),

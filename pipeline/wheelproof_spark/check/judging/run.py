@@ -2,12 +2,19 @@
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
+from typing import cast
+
+import pyarrow as pa
 
 from wheelproof_spark.check.judging.columns import Key, identity, verdict_columns
 from wheelproof_spark.check.judging.meter import RunMeter
 from wheelproof_spark.check.judging.order import Row, RunOrder, Unnumbered, in_order
 from wheelproof_spark.check.reading.parsing import BODY, HEADER
+from wheelproof_spark.tables.rows import batches_of
+from wheelproof_spark.tables.schemas import GOOD, RESULTS_ARROW
 from wheelproof_spec.app.recorded import open_run, parse_line
 from wheelproof_spec.base.codec.vocabulary import Absent
 from wheelproof_spec.base.history.judging import MOST_KEPT
@@ -26,6 +33,8 @@ from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.history.checkers import CheckOptions
 from wheelproof_spec.history.line_parser import Event, Rejection
 from wheelproof_spec.history.routing import Body, Checker, Header
+
+_ROWS = 512
 
 FirstLines = Mapping[tuple[int, int], int]
 """The number of lines of a file before a split, by file and start of the split."""
@@ -196,3 +205,29 @@ class RunJudge:
     def _file_of(self, index: int) -> int | None:
         at = bisect_right(self._files, (index, 1 << 62)) - 1
         return self._files[at][1] if at >= 0 else None
+
+
+def judge_groups(
+    options: CheckOptions, first_lines: FirstLines
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function of a task: ordered rows in, a row for each run out.
+
+    A change of key ends a run.
+    """
+
+    def results(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, object]]:
+        for key, rows in groupby(_rows(batches), key=itemgetter(0)):
+            run = RunJudge(key, options, first_lines)
+            for _, row in rows:
+                run.feed(row)
+            yield run.finish()
+
+    return lambda batches: batches_of(results(batches), RESULTS_ARROW, _ROWS)
+
+
+def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Key, Row]]:
+    for batch in batches:
+        columns = [batch.column(at).to_pylist() for at in range(len(GOOD) + 1)]
+        keys = zip(*columns[:3], strict=True)
+        rows = map(cast("Callable[..., Row]", Row), *columns[3:])
+        yield from zip(cast("Iterator[Key]", keys), rows, strict=True)
