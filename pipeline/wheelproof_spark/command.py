@@ -231,10 +231,11 @@ def _stream(arguments: argparse.Namespace) -> int:
         workers=workers_of(arguments),
     )
     say = say_of(arguments)
-    manifest = stream(job, lambda committed: say(progress(committed)), Stop(_notice))
+    manifest = stream(job, lambda committed: say(progress(committed)), Stop(notice))
     return show(outcome_of(manifest, arguments.output), arguments)
 
 
-def _notice() -> None:
-    notice = "stopping after this batch; Ctrl-C once more to stop at once"
-    print(notice, file=sys.stderr, flush=True)
+def notice() -> None:
+    """Say what the first Ctrl-C does, and what a second one would do."""
+    sentence = "stopping after this batch; Ctrl-C once more to stop at once"
+    print(sentence, file=sys.stderr, flush=True)

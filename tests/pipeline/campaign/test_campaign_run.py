@@ -1,10 +1,9 @@
 """The campaign on Spark: the same failures however it is spread, and nothing done twice."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from wheelproof_spark.campaign.job import CampaignJob
 from wheelproof_spark.campaign.job import campaign as run_campaign
 from wheelproof_spark.campaign.ledger import ROWS, CampaignManifest, load, text_of
 from wheelproof_spark.campaign.targets import selected_targets
-from wheelproof_spark.tables.plan import Plan
+from wheelproof_spark.tables.plan import Move, Plan
 from wheelproof_spark.tables.rows import read_rows
 from wheelproof_spark.tables.store import Store
 from wheelproof_spec.base.errors import UsageError
@@ -126,22 +125,36 @@ def test_what_cannot_be_run_is_counted_and_tried_again(
     assert [wave.seeds for wave in manifest.waves] == [6, 6]
 
 
+class _Killed(BaseException):
+    """What nobody handles, as nobody handles SIGKILL."""
+
+
 def test_a_killed_campaign_loses_nothing_and_does_nothing_twice(
-    output: Path, tmp_path: Path
+    output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ["pipeline", "campaign", "--seeds", f"0..{_LAST_SEED}", "--targets", *_TARGETS]
-    words += ["--output", str(tmp_path), "--master", "local[1]", "--wave", "15"]
-    command = [*_PROGRAM_NAME, *words]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        assert process.stdout is not None
-        assert any(line.startswith("wave 2:") for line in process.stdout)
-        os.killpg(process.pid, signal.SIGKILL)
-    committed = _manifest(tmp_path).waves
-    assert len(committed) >= 2
+    commit, committed = Store.commit, list[str]()
+
+    def committing(
+        store: Store, document: str, batch: int, attempt: Path, moves: Sequence[Move]
+    ) -> None:
+        if len(committed) == 2:
+            raise _Killed
+        committed.append(document)
+        commit(store, document, batch, attempt, moves)
+
+    def has_no_time(*_: object) -> None:
+        pass
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "commit", committing)
+        # A driver that is killed does not tidy up.
+        patched.setattr(Store, "__exit__", has_no_time)
+        with pytest.raises(_Killed):
+            run_campaign(replace(_job(tmp_path), wave=15), lambda _: None)
+    waves = _manifest(tmp_path).waves
+    assert (len(waves), len(list((tmp_path / ".work").iterdir()))) == (2, 1)
     resumed = run_campaign(_job(tmp_path), lambda _: None)
-    assert resumed.waves[: len(committed)] == committed
+    assert resumed.waves[: len(waves)] == waves
     assert list((tmp_path / ".work").iterdir()) == []
     assert _rows(tmp_path) == _rows(output)
     assert _failures(resumed) == _failures(_manifest(output))

@@ -173,44 +173,6 @@ def test_the_plan_has_one_shuffle(
         assert [row["run"] for row in results.collect()] == ["u"]
 
 
-@pytest.mark.long
-def test_only_what_is_new_is_judged(spark: SparkSession, tmp_path: Path) -> None:
-    source, output = tmp_path / "in", tmp_path / "out [1] {a,b}*?"
-    source.mkdir()
-
-    def write(name: str, *runs: list[bytes]) -> None:
-        (source / name).write_bytes(b"".join(line for run in runs for line in run))
-
-    def judged() -> int:
-        number = run(source, output).manifest.batches[-1].judged
-        jobs = set(spark.sparkContext.statusTracker().getJobIdsForGroup()) - known
-        known.update(jobs)
-        assert 0 < len(jobs) <= _MOST_JOBS
-        return number
-
-    known = set(spark.sparkContext.statusTracker().getJobIdsForGroup())
-    write("a.jsonl", chance_lines(1, "one"), chance_lines(2, "two"))
-    write("b.jsonl", chance_lines(3, "three")[:4])
-    assert judged() == 3
-    with (source / "b.jsonl").open("ab") as grown:
-        grown.write(b"".join(chance_lines(3, "three")[4:]))
-    write("c.jsonl", chance_lines(4, "four"))
-    write("d.jsonl", chance_lines(5, "two"))
-    # Now "two" is in two files, each a run of its own, and the first one stays as it was judged.
-    assert judged() == 1 + 1 + 1
-    write("e.jsonl", chance_lines(7, "two"))
-    (source / "c.jsonl").unlink()
-    grown_output = run(source, output)
-    assert grown_output.manifest.batches[-1].judged == 1
-    (source / "d.jsonl").unlink()
-    (source / "e.jsonl").unlink()
-    last = run(source, output)
-    assert last.manifest.batches[-1].judged == 0
-    fresh = run(source, tmp_path / "fresh")
-    assert _comparable(last) == _comparable(fresh)
-    assert last.manifest.counts == fresh.manifest.counts
-
-
 _ROWS = ("silver/runs", "silver/shuffled", "gold/verdicts", "gold/violations")
 
 
@@ -219,35 +181,49 @@ def _written(output: Path) -> dict[str, set[Path]]:
     return {table: set(files_in(output / table)) for table in _ROWS}
 
 
-def test_new_runs_cost_what_is_new(spark: SparkSession, tmp_path: Path) -> None:
-    del spark
-    source, output = tmp_path / "in", tmp_path / "out"
+def test_only_what_is_new_is_judged_and_written(spark: SparkSession, tmp_path: Path) -> None:
+    source, output = tmp_path / "in", tmp_path / "out [1] {a,b}*?"
     source.mkdir()
 
     def write(name: str, *runs: list[bytes]) -> None:
-        (source / name).write_bytes(b"".join(line for run in runs for line in run))
+        with (source / name).open("ab") as grown:
+            grown.write(b"".join(line for run in runs for line in run))
 
-    def added() -> set[bool]:
-        """Tell whether all files of the tables of rows are there still, after one more check."""
+    def jobs() -> int:
+        return len(spark.sparkContext.statusTracker().getJobIdsForGroup())
+
+    def judged() -> tuple[int, bool]:
+        """Return how many runs one more check judges, and whether all earlier rows stay."""
         before = _written(output)
-        run(source, output).adds_up()
+        found = run(source, output)
+        found.adds_up()
         after = _written(output)
-        return {before[table] < after[table] for table in _ROWS}
+        (stay,) = {before[table] < after[table] for table in _ROWS}
+        return found.manifest.batches[-1].judged, stay
 
-    broken = trace_lines("torn")
+    broken, known = trace_lines("torn"), jobs()
     write("a.jsonl", chance_lines(1, "one"), chance_lines(2, "two"), list(reversed(broken)))
-    run(source, output)
-    write("b.jsonl", chance_lines(3, "three"), list(reversed(trace_lines("other"))), [b"bad\n"])
-    assert added() == {True}
-    write("c.jsonl", chance_lines(4, "four"), [b"no line\n"])
-    with (source / "b.jsonl").open("ab") as grown:
-        grown.write(b"".join(reversed(trace_lines("more"))))
-    assert added() == {True}
-    # A name that an earlier run has: which of them count has to be found out for all of them.
+    write("b.jsonl", chance_lines(3, "three")[:4])
+    assert run(source, output).manifest.batches[-1].judged == 4
+    assert 0 < jobs() - known <= _MOST_JOBS
+    write("b.jsonl", chance_lines(3, "three")[4:])
+    write("c.jsonl", chance_lines(4, "four"))
     write("d.jsonl", chance_lines(5, "two"))
-    assert added() == {False}
-    (source / "a.jsonl").unlink()
-    assert added() == {False}
+    # Now "two" is in two files, each a run of its own, and the first one stays as it was judged.
+    assert judged() == (1 + 1 + 1, False)
+    assert jobs() - known <= 2 * _MOST_JOBS
+    write("e.jsonl", chance_lines(7, "new"), list(reversed(trace_lines("other"))), [b"bad\n"])
+    assert judged() == (2, True)
+    write("e.jsonl", list(reversed(trace_lines("more"))))
+    write("f.jsonl", chance_lines(6, "six"), [b"no line\n"])
+    assert judged() == (2, True)
+    # A name that an earlier run has: which of them count has to be found out for all of them.
+    write("g.jsonl", chance_lines(7, "two"))
+    (source / "c.jsonl").unlink()
+    assert judged() == (1, False)
+    (source / "d.jsonl").unlink()
+    (source / "g.jsonl").unlink()
+    assert judged() == (0, False)
     last, fresh = run(source, output), run(source, tmp_path / "fresh")
     assert _comparable(last) == _comparable(fresh)
     assert last.manifest.counts == fresh.manifest.counts

@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from support.checkout import ROOT
 from wheelproof_spark.tables.manifest import load
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 
 @pytest.mark.long
@@ -44,7 +47,10 @@ def test_five_commands_lead_to_charts(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_question_of_ten_billion_events_shows_what_is_printed(tmp_path: Path) -> None:
+def test_the_question_of_ten_billion_events_shows_what_is_printed(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    del spark
     text = (ROOT / "docs/questions/ten-billion-events.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"^\$ (wheelproof pipeline .*\n.*)$", text, re.MULTILINE)
     command, line = shown.splitlines()
@@ -52,12 +58,5 @@ def test_the_question_of_ten_billion_events_shows_what_is_printed(tmp_path: Path
     for history in (ROOT / "vectors/histories").glob("*.jsonl"):
         (tmp_path / "fleet" / history.name).write_bytes(history.read_bytes())
     words = command.replace("build/", f"{tmp_path}/").split()
-    done = subprocess.run(
-        [sys.executable, "-m", "wheelproof_spec.app.cli", *words[1:]],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1, done.stderr
-    assert done.stdout.splitlines()[-1] == line
+    assert main(words[1:]) == ExitCode.FAIL
+    assert capsys.readouterr().out.splitlines()[-1] == line

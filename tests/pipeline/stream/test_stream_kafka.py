@@ -1,5 +1,6 @@
 """A stream from a topic of Apache Kafka: a real broker, Spark's own source, its own checkpoint."""
 
+import json
 import os
 import socket
 import subprocess
@@ -31,6 +32,20 @@ controller.listener.names=CONTROLLER
 listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
 log.dirs={2}
 offsets.topic.replication.factor=1
+"""
+
+
+_PROGRAM = """\
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from wheelproof_spark.base.session import spark_session
+from wheelproof_spec.app.cli import main
+with spark_session("local[2]"):
+    for line in sys.stdin:
+        said = io.StringIO()
+        with redirect_stdout(said), redirect_stderr(said):
+            code = main(json.loads(line))
+        print(json.dumps([code, said.getvalue()]), flush=True)
 """
 
 
@@ -73,30 +88,44 @@ def spark_conf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _stream(
-    conf: Path, address: str, output: Path, *more: str, code: ExitCode = ExitCode.FAIL
-) -> str:
-    words = ("--input", address, "--output", str(output), "--available-now", *more)
-    workers = ("--master", "local[2]", "--partitions", "2")
-    done = subprocess.run(
-        [sys.executable, "-m", "wheelproof_spec", "pipeline", "stream", *words, *workers],
-        env={**os.environ, "SPARK_CONF_DIR": str(conf)},
-        capture_output=True,
+class _Pipeline:
+    """A program with one session of Spark, which runs one verb after the other."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def stream(self, address: str, output: Path, *more: str, code: ExitCode = ExitCode.FAIL) -> str:
+        """Judge what is there; return the last line that was printed."""
+        words = ("--input", address, "--output", str(output), "--available-now", *more)
+        asked, said = self._process.stdin, self._process.stdout
+        assert asked is not None
+        assert said is not None
+        command = json.dumps(["pipeline", "stream", *words, "--partitions", "2"])
+        asked.write(f"{command}\n")
+        asked.flush()
+        found, printed = json.loads(said.readline())
+        assert found == code, printed
+        return str(printed).splitlines()[-1]
+
+
+@contextmanager
+def _pipeline(conf: Path) -> Generator[_Pipeline]:
+    with subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    return done.stderr
+        env={**os.environ, "SPARK_CONF_DIR": str(conf)},
+    ) as process:
+        yield _Pipeline(process)
 
 
-def _is_refused_with_another_checkpoint(conf: Path, address: str, output: Path) -> None:
-    words = (conf, address, output)
+def _is_refused_with_another_checkpoint(pipeline: _Pipeline, address: str, output: Path) -> None:
     offsets = output / "checkpoint" / "offsets" / "0"
     whole = offsets.read_text(encoding="utf-8")
     offsets.with_name(".0.crc").unlink()
     offsets.write_text(whole.replace("v1", "v99", 1), encoding="utf-8")
-    said = _stream(*words, code=ExitCode.INTERNAL_ERROR)
-    assert "v99" in said.splitlines()[-1]
+    assert "v99" in pipeline.stream(address, output, code=ExitCode.INTERNAL_ERROR)
     offsets.write_text(whole, encoding="utf-8")
 
     # One that is further than the tables: they were restored from a copy, and it was not.
@@ -104,8 +133,7 @@ def _is_refused_with_another_checkpoint(conf: Path, address: str, output: Path) 
     before = replace(manifest)
     manifest.stream = StreamProgress(schema=SCHEMA)
     save(output, manifest)
-    said = _stream(*words, code=ExitCode.USAGE)
-    assert "restore both" in said.splitlines()[-1]
+    assert "restore both" in pipeline.stream(address, output, code=ExitCode.USAGE)
     save(output, before)
 
 
@@ -121,18 +149,18 @@ def test_a_topic_has_the_verdicts_of_its_lines(
         words = (_HERE / "Produce.java", brokers, "runs", tmp_path / "lines")
         subprocess.run(_java(libraries, *words), check=True)
 
-    with _broker(tmp_path, libraries) as brokers:
+    with _broker(tmp_path, libraries) as brokers, _pipeline(spark_conf) as pipeline:
         address = f"kafka://{brokers}/runs"
         half = len(lines) // 2
         send(lines[:half])
-        _stream(spark_conf, address, output)
+        pipeline.stream(address, output)
         first = committed(tmp_path, output)
         adds_up(first)
         assert len(open_runs(first)) == 1
         # The second start goes on where the checkpoint is; two partitions have the lines mixed.
         send([*lines[half:], b"{"])
-        _is_refused_with_another_checkpoint(spark_conf, address, output)
-        _stream(spark_conf, address, output, "--close")
+        _is_refused_with_another_checkpoint(pipeline, address, output)
+        pipeline.stream(address, output, "--close")
     judged = committed(tmp_path, output)
     adds_up(judged)
     assert judged.manifest.counts.quarantined == 1

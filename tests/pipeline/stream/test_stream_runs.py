@@ -18,6 +18,7 @@ from support.pipeline.recorded_fleet import (
 )
 from support.pipeline.streamed_folder import StreamedFolder, open_runs, verdicts
 from wheelproof_spark.check.gold import TABLES
+from wheelproof_spec.base.errors import UsageError
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +29,7 @@ _FILES = 18
 def folder(spark: SparkSession, tmp_path: Path) -> StreamedFolder:
     del spark
     # What Spark takes for a pattern is a name like any other.
-    return StreamedFolder(tmp_path / "in", tmp_path / "out [1] {a,b}*?")
+    return StreamedFolder(tmp_path / "in [1] {a,b}", tmp_path / "out [1] {a,b}*?")
 
 
 def _scattered(chance: random.Random) -> Iterator[bytes]:
@@ -119,3 +120,19 @@ def test_runs_are_judged_when_they_end(folder: StreamedFolder) -> None:
         None,
         "has no header",
     ]
+
+
+def test_what_becomes_a_file_is_read(folder: StreamedFolder, tmp_path: Path) -> None:
+    folder.arrive(chance_lines(2, "one"))
+    (folder.source / "link.jsonl").symlink_to(tmp_path / "later")
+    (folder.source / "empty.jsonl").write_bytes(b"")
+    first = folder.judge()
+    assert (first.manifest.counts.files, first.manifest.counts.quarantined) == (2, 1)
+    assert folder.judge().manifest == first.manifest
+    (tmp_path / "later").write_bytes(b"".join(chance_lines(2, "two")))
+    (folder.source / "empty.jsonl").write_bytes(b"".join(chance_lines(2, "three")))
+    assert verdicts(folder.judge(), 2).keys() == {"two", "three"}
+    # Its own tables are no input, and no batch is begun that has them.
+    (folder.source / "link").symlink_to(folder.output / "gold")
+    with pytest.raises(UsageError, match="leads to the output"):
+        folder.judge()
