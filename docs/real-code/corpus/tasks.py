@@ -249,8 +249,7 @@ async def async_lru_forgets() -> None:
     """A call that was invalidated fails, and takes the value of the next call with it."""
     calls = 0
 
-    @import_module("async_lru").alru_cache()
-    async def compute() -> int:
+    async def number_of_call() -> int:
         nonlocal calls
         calls += 1
         number = calls
@@ -258,13 +257,14 @@ async def async_lru_forgets() -> None:
         assert number > 1, "the first call fails"
         return number
 
+    compute: Any = import_module("async_lru").alru_cache()(number_of_call)
     failing = asyncio.create_task(compute())
     await asyncio.sleep(0)
     compute.cache_invalidate()
     kept = asyncio.create_task(compute())
-    _, value = await asyncio.gather(failing, kept, return_exceptions=True)
-    if isinstance(value, int):
-        assert await compute() == value, f"the value {value} was computed again"
+    ends: list[object] = await asyncio.gather(failing, kept, return_exceptions=True)
+    if isinstance(ends[1], int):
+        assert await compute() == ends[1], f"the value {ends[1]} was computed again"
 
 
 async def httpcore_cancelled() -> None:
