@@ -73,9 +73,10 @@ def pytest_collection_finish() -> None:
 @pytest.fixture
 def unshrunk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `explore` show a failure as it was found: to simplify it takes longer than to find it."""
-    from wheelproof_explore import library
+    from wheelproof_explore.options import Options
 
-    monkeypatch.setattr(library, "Options", partial(library.Options, shrink=False))
+    unshrunk = partial(Options, shrink=False)
+    monkeypatch.setattr("wheelproof_explore.library.Options", unshrunk)
 
 
 @pytest.fixture(scope="session")
