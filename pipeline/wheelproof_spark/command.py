@@ -231,11 +231,10 @@ def _stream(arguments: argparse.Namespace) -> int:
         workers=workers_of(arguments),
     )
     say = say_of(arguments)
-    manifest = stream(job, lambda committed: say(progress(committed)), Stop(notice))
+    manifest = stream(job, lambda committed: say(progress(committed)), Stop(_notice))
     return show(outcome_of(manifest, arguments.output), arguments)
 
 
-def notice() -> None:
-    """Say what the first Ctrl-C does, and what a second one would do."""
-    sentence = "stopping after this batch; Ctrl-C once more to stop at once"
-    print(sentence, file=sys.stderr, flush=True)
+def _notice() -> None:
+    notice = "stopping after this batch; Ctrl-C once more to stop at once"
+    print(notice, file=sys.stderr, flush=True)

@@ -1,21 +1,17 @@
 """Faults of the driver and the disk: the last good output stays, and nothing else does."""
 
 import os
+import resource
 import shutil
 import signal
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from support.pipeline.faults import disk_that_fills, when_read
 from support.pipeline.pipeline_tables import Judged, committed, rows_of, run
 from support.pipeline.recorded_fleet import histories
-from support.pipeline.started_program import await_end, started
-from wheelproof_spark.tables.plan import Move, Plan
-from wheelproof_spark.tables.store import Store
-from wheelproof_spec.app.cli import main
+from support.pipeline.started_program import await_end, parent_of, started
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 pytestmark = pytest.mark.long
@@ -71,28 +67,22 @@ def _goes_on_from(first: Judged, output: Path, expected: Judged) -> None:
         assert folders == ["000001", "000002"]
 
 
-class _Killed(BaseException):
-    """What nobody handles, as nobody handles SIGKILL."""
-
-
+@pytest.mark.parametrize("place", ["commit", pytest.param("parse", marks=pytest.mark.hunt)])
 def test_what_a_killed_driver_wrote_is_never_read(
-    first: Judged, expected: Judged, output: Path, monkeypatch: pytest.MonkeyPatch
+    first: Judged, expected: Judged, output: Path, tmp_path: Path, place: str
 ) -> None:
-    def killed(*_: object) -> None:
-        raise _Killed
-
-    def has_no_time(*_: object) -> None:
-        pass
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Store, "commit", killed)
-        # A driver that is killed does not tidy up.
-        patched.setattr(Store, "__exit__", has_no_time)
-        with pytest.raises(_Killed):
-            run(first.input, output)
+    words = _words(first, output)
+    with started(tmp_path / "stops", (place,), words, _ENVIRONMENT) as program:
+        stopped = program.stopped()
+        family = program.family()
+        # Both halves of the driver, Python and Java: neither has the time to tidy up.
+        os.killpg(program.process.pid, signal.SIGKILL)
+        stopped.goes_on()
+        await_end(family)
+        assert program.family() == []
     (attempt,) = (output / ".work").iterdir()
     assert (attempt / "bronze").is_dir()
-    assert (attempt / "summary").is_dir()
+    assert (attempt / "summary").is_dir() == (place == "commit")
     _goes_on_from(first, output, expected)
 
 
@@ -115,51 +105,40 @@ def test_ctrl_c_leaves_nothing_behind(
     _goes_on_from(first, output, expected)
 
 
-def _fails(
-    capsys: pytest.CaptureFixture[str], first: Judged, output: Path, *sentences: str
+@pytest.mark.parametrize(
+    ("place", "sentence"),
+    [("parse", "wheelproof: the job failed"), ("commit", "plan cannot be written")],
+)
+def test_a_full_disk_leaves_the_last_good_output(
+    first: Judged, output: Path, tmp_path: Path, place: str, sentence: str
 ) -> None:
-    """Assert that the job fails with these words, and that the last good output stays."""
-    assert main([*map(str, _words(first, output))]) == ExitCode.INTERNAL_ERROR
-    printed = capsys.readouterr().err
-    for sentence in sentences:
+    words = _words(first, output)
+    with started(tmp_path / "stops", (place,), words, _ENVIRONMENT) as program:
+        stopped = program.stopped()
+        # From here on no process of the program can write another byte into a file.
+        for pid in program.family():
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))
+        stopped.goes_on()
+        code, printed = program.ended()
+        assert code == ExitCode.INTERNAL_ERROR, printed
         assert sentence in printed.splitlines()[-1]
-    assert "Traceback" not in printed
+        assert "File too large" in printed.splitlines()[-1]
+        assert "Traceback" not in printed
     assert _files(output) == _files(first.output)
-
-
-def test_a_disk_that_is_full_for_java_fails_the_job(
-    spark: SparkSession, capsys: pytest.CaptureFixture[str], first: Judged, output: Path
-) -> None:
-    java = int(vars(type(spark.sparkContext))["_jvm"].java.lang.ProcessHandle.current().pid())
-    with disk_that_fills(java) as fills, when_read(fills):
-        _fails(capsys, first, output, "wheelproof: the job failed", "File too large")
-    committed(first.input, output).adds_up()
-
-
-def test_a_disk_that_is_full_at_the_commit_leaves_the_last_good_output(
-    capsys: pytest.CaptureFixture[str],
-    first: Judged,
-    output: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    commit = Plan.commit
-    with disk_that_fills(0) as fills:
-
-        def committing(plan: Plan, batch: int, moves: Sequence[Move], document: str) -> None:
-            fills()
-            commit(plan, batch, moves, document)
-
-        monkeypatch.setattr(Plan, "commit", committing)
-        _fails(capsys, first, output, "plan cannot be written", "File too large")
     committed(first.input, output).adds_up()
 
 
 def test_a_worker_that_is_killed_fails_the_job_and_commits_nothing(
-    capsys: pytest.CaptureFixture[str], first: Judged, output: Path
+    first: Judged, output: Path, tmp_path: Path
 ) -> None:
-    def dies() -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    with when_read(dies):
+    words = _words(first, output)
+    with started(tmp_path / "stops", ("parse",), words, _ENVIRONMENT) as program:
+        worker = program.stopped()
+        assert parent_of(parent_of(worker.pid)) in program.family()
+        os.kill(worker.pid, 9)
+        worker.goes_on()
+        code, printed = program.ended()
+        assert code == ExitCode.INTERNAL_ERROR, printed
         # What Spark says of it depends on how far the worker came.
-        _fails(capsys, first, output, "wheelproof: the job failed: ")
+        assert "wheelproof: the job failed: " in printed.splitlines()[-1]
+    assert _files(output) == _files(first.output)

@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from support.pipeline.faults import when_read
 from support.pipeline.pipeline_tables import Judged, committed, rows_of
 from support.pipeline.recorded_fleet import histories
 from support.pipeline.started_program import await_end, started
 from support.pipeline.streamed_folder import StreamedFolder, adds_up, open_runs
-from wheelproof_spark import command
 from wheelproof_spark.tables.outcome import code_of
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode
@@ -21,7 +19,6 @@ from wheelproof_spec.base.results.verdicts import ExitCode
 pytestmark = pytest.mark.long
 
 _ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1"}
-_OTHERS = ("parse", "judge", "moves")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +55,8 @@ def _words(folder: StreamedFolder, *more: object) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize(
-    "place", ["commit", *(pytest.param(name, marks=pytest.mark.hunt) for name in _OTHERS)]
+    "place",
+    ["commit", *(pytest.param(place, marks=pytest.mark.hunt) for place in ("judge", "moves"))],
 )
 def test_a_driver_that_is_killed_is_as_one_that_never_was(
     folder: StreamedFolder, first: Judged, expected: Judged, tmp_path: Path, place: str
@@ -102,29 +100,21 @@ def test_ctrl_c_ends_with_the_batch(
 
 
 def test_ctrl_c_twice_ends_at_once(
-    folder: StreamedFolder,
-    first: Judged,
-    expected: Judged,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    folder: StreamedFolder, first: Judged, expected: Judged, tmp_path: Path
 ) -> None:
-    driver, notice = os.getpid(), command.notice
-
-    def interrupts() -> None:
-        os.kill(driver, signal.SIGINT)
-        # The job is cancelled in the midst of its work.
-        signal.pause()
-
-    def notices() -> None:
-        notice()
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(command, "notice", notices)
-    with when_read(interrupts):
-        code = main([*map(str, _words(folder, "--available-now"))])
-    printed = capsys.readouterr().err
+    words = _words(folder, "--available-now")
+    with started(tmp_path / "stops", ("parse",), words, _ENVIRONMENT) as program:
+        stopped = program.stopped()
+        family = program.family()
+        program.process.send_signal(signal.SIGINT)
+        assert program.process.stderr is not None
+        while "once more" not in program.process.stderr.readline():
+            pass
+        program.process.send_signal(signal.SIGINT)
+        code, printed = program.ended()
+        stopped.goes_on()
+        await_end(family)
     assert code == ExitCode.INTERRUPTED
-    assert "once more" in printed
     assert "interrupted" in printed
     assert "Traceback" not in printed
     assert rows_of(committed(folder.source, folder.output)) == rows_of(first)
