@@ -35,10 +35,11 @@ def _named(what: str) -> list[str]:
 @pytest.fixture
 def own(tmp_path: Path, name: str) -> Iterator[ModuleType]:
     """The module without the other programs: each run brings back all that a module has."""
-    others = [one for other, one in _PROGRAMS.items() if other != name]
-    lines = _OWN.splitlines()
-    for one in others:
-        lines[one.lineno - 1 : one.end_lineno] = [""] * ((one.end_lineno or 0) - one.lineno + 1)
+    lines: list[str] = [*_OWN.splitlines()]
+    for other, one in _PROGRAMS.items():
+        if other != name:
+            end = one.end_lineno or one.lineno
+            lines[one.lineno - 1 : end] = [""] * (end - one.lineno + 1)
     with beside_installed(tmp_path, {}, "own_insides", "\n".join(lines)) as module:
         yield module
 

@@ -85,15 +85,19 @@ def test_the_accumulator_appends_nothing_to_a_batch_that_was_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # A load seldom meets it: the batch has to go back while its queue is empty.
-    monkeypatch.syspath_prepend(TEMPLATE)
+    monkeypatch.setattr(sys, "path", [str(TEMPLATE), *sys.path])
     template = import_module("loaded_accumulator")
     limits = {"batch_size": 1_000, "total_memory": 4_000, "delivery_timeout_ms": 60_000}
     accumulator = template.MyAccumulator(limits)
     told: list[tuple[int | None, str | None]] = []
-    accumulator.append("p", "r1", 10, 0, lambda *outcome: told.append(outcome))
+
+    def called_back(offset: int | None, error: str | None) -> None:
+        told.append((offset, error))
+
+    accumulator.append("p", "r1", 10, 0, called_back)
     (sent,) = accumulator.drain()
     accumulator.reenqueue(sent)
-    accumulator.append("p", "r2", 10, 0, lambda *outcome: told.append(outcome))
+    accumulator.append("p", "r2", 10, 0, called_back)
     batches = [accumulator.drain() for _ in range(2)]
     assert batches[0] == [sent]
     assert [[name for name, _ in batch.records] for (batch,) in batches] == [["r1"], ["r2"]]
