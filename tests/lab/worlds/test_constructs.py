@@ -23,11 +23,12 @@ from wheelproof_lab.worlds.constructs.rows import CONSTRUCTS, WITHOUT_A_ROW
 
 _KINDS = (AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType)
 
-# All of them take minutes of two processors.
-_EVERY = seeds.runs(4, hunted=1)
+# All of them take minutes of two processors: the seed says which quarter is explored.
+_EVERY = 4
+_FIRST = seeds.seed(0) % _EVERY
 _ROWS = f"""
 from wheelproof_lab.publish.soundness import CONSTRUCTS, explored_rows
-print(*explored_rows(CONSTRUCTS[::{_EVERY}]), sep="\\n")
+print(*explored_rows(CONSTRUCTS[{_FIRST}::{_EVERY}]), sep="\\n")
 """
 
 # A random program has two threads, each with at most three changes by at most 2.
@@ -105,7 +106,7 @@ def test_no_lost_update_passes_and_the_page_says_what_exploring_found() -> None:
     )
     assert done.returncode == 0, done.stderr
     rows = done.stdout.splitlines()
-    assert len(rows) == len(CONSTRUCTS[::_EVERY])
+    assert len(rows) == len(CONSTRUCTS[_FIRST::_EVERY])
     page = (ROOT / soundness.PAGE).read_text(encoding="utf-8")
     renew = "renew it: python -m wheelproof_lab pages soundness"
     assert not {*rows} - {*page.splitlines()}, renew
