@@ -238,8 +238,8 @@ class _Program:
     def _parsed(self, words: list[str]) -> argparse.Namespace:
         parser = self.build_parser(words)
         if not words:
-            listed = f"{parser.description}\n\n{self.prog}: name one of these verbs\n"
-            parser.exit(ExitCode.USAGE, listed)
+            print(parser.description, flush=True)
+            parser.exit(ExitCode.USAGE, f"{self.prog}: name one of these verbs\n")
         parsed, more = parser.parse_known_args(words)
         late_files: bool = getattr(parsed, "late_files", False)
         if more and (not late_files or any(word[:1] == "-" for word in more)):

@@ -52,9 +52,10 @@ def test_cli_without_words_lists_the_verbs(
     with pytest.raises(SystemExit) as ended:
         run([])
     assert ended.value.code == ExitCode.USAGE
-    listed = capsys.readouterr().err
-    assert all(group.text() in listed for group in groups)
-    assert listed.endswith(": name one of these verbs\n")
+    listed = capsys.readouterr()
+    assert all(group.text() in listed.out for group in groups)
+    assert listed.err.endswith(": name one of these verbs\n")
+    assert listed.err.count("\n") == 1
 
 
 def test_cli_no_verb_is_in_both_programs_but_the_vectors() -> None:
