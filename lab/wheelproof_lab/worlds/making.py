@@ -1,8 +1,11 @@
 """Functions that the modules of programs share."""
 
 import logging
+import sys
+import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from logging.handlers import BufferingHandler
 
 from wheelproof_explore.fields.plain_fields import PlainField
 from wheelproof_explore.program import (
@@ -43,24 +46,16 @@ def discarding(function: Callable[[], object]) -> Action:
     return call
 
 
-class _Keeper(logging.Handler):
-    """Keeps what is logged."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.kept: list[logging.LogRecord] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record."""
-        self.kept.append(record)
-
-
 @contextmanager
 def logged(name: str) -> Generator[Sequence[logging.LogRecord]]:
-    """Yield what the logger of this name logs as an error in the block, and print none of it."""
-    logger, keeper = logging.getLogger(name), _Keeper()
+    """Yield what this thread logs as an error to this logger in the block, and print none of it."""
+    logger, mine = logging.getLogger(name), threading.get_ident()
+    keeper = BufferingHandler(sys.maxsize)
+    keeper.setLevel(logging.ERROR)
+    # What another thread logs goes to its own keeper: two threads share nothing here.
+    keeper.addFilter(lambda record: record.thread == mine)
     logger.addHandler(keeper)
     try:
-        yield keeper.kept
+        yield keeper.buffer
     finally:
         logger.removeHandler(keeper)

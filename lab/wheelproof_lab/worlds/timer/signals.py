@@ -103,7 +103,7 @@ _ROWS: Mapping[str, SignalRow[SignalledTimer]] = {
     "timer-close": SignalRow(
         summary="A signal ends a close, which is made again, while a task is added.",
         before=_DUE,
-        places=20,
+        places=30,
         signalled=(act(SignalledTimer.close), act(SignalledTimer.close)),
         threads={"add": act(SignalledTimer.hand_in, 3)},
         check=SignalledTimer.check_closed,
