@@ -3,10 +3,13 @@
 One thread is enough. The batches of the programs have room for two records.
 """
 
+from functools import partial
+
 from wheelproof.producer import (
     AccumulatorConfig,
     BufferPool,
     Cluster,
+    IllegalStateError,
     NodeId,
     ProducerBatch,
     Record,
@@ -14,6 +17,7 @@ from wheelproof.producer import (
     TopicPartition,
 )
 from wheelproof.units import Millis
+from wheelproof_lab.worlds.tables import Bench
 from wheelproof_lab.worlds.timer.system_timer import StandingClock
 
 _PARTITION = TopicPartition("topic", 0)
@@ -27,7 +31,7 @@ _OF_30 = Record(timestamp_ms=0, value=bytes(23))
 
 
 def check_large_batches(accumulator_class: type[RecordAccumulator]) -> None:
-    """Raise unless large batches take what has room, and come apart into halves."""
+    """Raise unless large batches take what has room, and come apart into halves in flight only."""
     fits = _HEADER + _EMPTY + _LENGTH_OF_THREE
     for size in (fits, fits - 1):
         accumulator = _accumulator(accumulator_class, size)
@@ -41,6 +45,9 @@ def check_large_batches(accumulator_class: type[RecordAccumulator]) -> None:
     for parts in (1, 4):
         into = accumulator.split_and_reenqueue(_drained(accumulator))
         assert into == parts, f"{into} parts, in the place of {parts}"
+    queued = _drained(accumulator)
+    accumulator.reenqueue(queued, _NOW)
+    Bench.refuses(IllegalStateError, partial(accumulator.split_and_reenqueue, queued))
 
 
 def _accumulator(accumulator_class: type[RecordAccumulator], size: int) -> RecordAccumulator:
