@@ -3,6 +3,7 @@
 import gc
 import signal
 import subprocess
+import sys
 from collections.abc import Generator
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,11 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 pytest_plugins = ["support.scheduling"]
+
+# Where Python is told to write no bytecode, it does so for what is imported until the tests begin:
+# the programs that tests start need half the time then. What a test writes and imports is not kept.
+_WRITES_NO_BYTECODE = sys.dont_write_bytecode
+sys.dont_write_bytecode = False
 
 # Whether a test passes does not depend on luck or on other work of the machine: Hypothesis draws
 # the same cases in each run, remembers none, and measures no time. A hunt draws others.
@@ -61,13 +67,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was imported and collected out of every later search for garbage.
+    """Keep what was imported and collected out of every later search for garbage, and as it is.
 
     The six thousand tests of a worker alone make such a search take a fifth of a second, and
     Python's own tests of locks search some hundred times in each run.
     """
     gc.collect()
     gc.freeze()
+    sys.dont_write_bytecode = _WRITES_NO_BYTECODE
 
 
 @pytest.fixture

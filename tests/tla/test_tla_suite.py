@@ -30,13 +30,10 @@ TIERS = (Tier.SMOKE, Tier.SMALL)
 MODULES = tuple(path.stem for path in sorted(tla_directory().glob("*/*.tla")))
 
 
-def _models() -> tuple[Model, ...]:
-    return tuple(select_models(load_manifest(tla_directory() / "manifest.toml"), (), TIERS))
-
-
-_SHORT = [one for one in _models() if one.tier is Tier.SMOKE and one.kind is Kind.MODEL]
-_MUTANTS = [one for one in _models() if one.kind is Kind.MUTANT]
-_SMALL = [one for one in _models() if one.tier is Tier.SMALL and one.kind is not Kind.MUTANT]
+_MODELS = select_models(load_manifest(tla_directory() / "manifest.toml"), (), TIERS)
+_SHORT = [one for one in _MODELS if one.tier is Tier.SMOKE and one.kind is Kind.MODEL]
+_MUTANTS = [one for one in _MODELS if one.kind is Kind.MUTANT]
+_SMALL = [one for one in _MODELS if one.tier is Tier.SMALL and one.kind is not Kind.MUTANT]
 _LARGE = [one for one in _SMALL if one.kind is Kind.MODEL and (one.distinct or 0) >= 9_000]
 _DRAWN = [
     one
@@ -83,13 +80,13 @@ def test_tla_large_model_or_mutant_ends_as_the_manifest_says(model: Model) -> No
 
 @pytest.mark.parametrize("module", MODULES)
 def test_tla_module_has_a_smoke_model_and_one_that_fails(module: str) -> None:
-    models = [model for model in _models() if model.specifies == module]
+    models = [model for model in _MODELS if model.specifies == module]
     assert any(model.kind is Kind.MODEL and model.tier is Tier.SMOKE for model in models)
     assert any(model.kind is not Kind.MODEL for model in models)
 
 
 def test_tla_known_bugs_name_models_of_the_manifest() -> None:
-    names = {model.name for model in _models() if model.kind is not Kind.MODEL}
+    names = {model.name for model in _MODELS if model.kind is not Kind.MODEL}
     for bug in bugs():
         assert set(bug.models) <= names, bug.id
         assert bool(bug.models) == (Finder.TLC in bug.finders), bug.id

@@ -1,6 +1,7 @@
 """All proofs for any number of threads."""
 
 from collections.abc import Mapping
+from functools import cache
 
 from wheelproof_lab.prove.accumulator import catalog as accumulator
 from wheelproof_lab.prove.buffer_pool import catalog as buffer_pool
@@ -22,6 +23,7 @@ def listed() -> tuple[Listed, ...]:
     return tuple(one for each in PROOFS.values() for one in each)
 
 
+@cache
 def proofs() -> tuple[Proof, ...]:
     """Return every proof; for those that are derived from a module Java parses it."""
     return tuple(one.make() for one in listed())
