@@ -72,6 +72,12 @@ class SignalledPurgatory(PurgatoryWorld):
             assert done or not sure, "it was accepted, and has not ended"
         self.check_nothing_is_left()
 
+    def check_found(self) -> None:
+        """Raise unless a trigger of the key finds each operation that still waits there."""
+        self.trigger("key")
+        assert all(one.is_done() for one in self.operations), "it waits, and no trigger finds it"
+        self.check()
+
     def check_shut(self) -> None:
         """Raise if an operation has ended twice."""
         for operation in self.operations:
@@ -125,6 +131,7 @@ _ROWS: Mapping[str, SignalRow[SignalledPurgatory]] = {
         places=90,
         signalled=(act(SignalledPurgatory.cancel_key, "key"),),
         threads={"trigger": act(SignalledPurgatory.trigger, "other")},
+        check=SignalledPurgatory.check_found,
     ),
     "purgatory-purge": SignalRow(
         summary="A signal ends a purge, while an operation is handed in.",
