@@ -41,7 +41,7 @@ TASKS: tuple[Defect, ...] = (
         package="anyio",
         broken="4.13.0",
         mended="4.14.0",
-        what="after a cancelled waiter nobody gets the free lock",
+        what="after a waiter is cancelled, no task gets the free lock",
         reported="agronholm/anyio#1145",
     ),
     Defect(
@@ -49,7 +49,7 @@ TASKS: tuple[Defect, ...] = (
         package="anyio",
         broken="4.13.0",
         mended="4.14.0",
-        what="after a cancelled waiter nobody gets the free place",
+        what="after a waiter is cancelled, no task gets the free place",
         reported="agronholm/anyio#1145",
     ),
     Defect(
@@ -105,7 +105,7 @@ TASKS: tuple[Defect, ...] = (
         package="aiorwlock",
         broken="1.5.0",
         mended="1.5.1",
-        what="after a cancelled reader nobody may write",
+        what="after a reader is cancelled, no task may write",
         reported="aio-libs/aiorwlock#400",
     ),
     Defect(
@@ -113,7 +113,7 @@ TASKS: tuple[Defect, ...] = (
         package="aiorwlock",
         broken="1.5.0",
         mended="1.5.1",
-        what="after a cancelled writer nobody may read",
+        what="after a writer is cancelled, no task may read",
         reported="aio-libs/aiorwlock#400",
     ),
     Defect(
@@ -121,7 +121,7 @@ TASKS: tuple[Defect, ...] = (
         package="aiorwlock",
         broken="1.1.0",
         mended="1.2.0",
-        what="two writers at once",
+        what="two writers hold the lock at once",
         reported="aio-libs/aiorwlock#235",
     ),
     Defect(
@@ -137,7 +137,7 @@ TASKS: tuple[Defect, ...] = (
         package="redis",
         broken="4.5.3",
         mended="4.5.5",
-        what="a command is given the answer of a cancelled one",
+        what="a command gets the answer of a cancelled command",
         reported="redis/redis-py#2665, CVE-2023-28859",
     ),
     Defect(
@@ -152,7 +152,7 @@ TASKS: tuple[Defect, ...] = (
         name="aiomysql_closed_connection",
         package="aiomysql",
         broken="0.3.2",
-        what="a closed connection comes back, and no waiter is told",
+        what="a closed connection is returned, and no waiter is notified",
     ),
     Defect(
         name="aiojobs_limit_exceeded",
@@ -164,7 +164,7 @@ TASKS: tuple[Defect, ...] = (
         name="async_lru_forgets",
         package="async-lru",
         broken="2.4.0",
-        what="a call that was invalidated takes the next value with it",
+        what="an invalidated call also removes the next cached value",
     ),
     Defect(
         name="httpcore_cancelled",
@@ -177,13 +177,13 @@ TASKS: tuple[Defect, ...] = (
         name="aiosqlite_two_closes",
         package="aiosqlite",
         broken="0.22.1",
-        what="of two tasks that close a connection one waits for ever",
+        what="two tasks close a connection, and one waits for ever",
     ),
     Defect(
         name="aiohttp_cancelled_as_its_turn_comes",
         package="aiohttp",
         broken="3.14.5",
-        what="a request is cancelled as its turn comes, and the next one waits for ever",
+        what="a request is cancelled while it gets its turn, and the next request waits for ever",
     ),
     Defect(
         name="psycopg_worker_not_cancelled",
@@ -207,7 +207,7 @@ TASKS: tuple[Defect, ...] = (
         name="aiokafka_gives_up_too_early",
         package="aiokafka",
         broken="0.14.0",
-        what="send_batch() gives up before its time is over",
+        what="send_batch() gives up before its time-out",
     ),
 )
 """Those of tasks.py."""
@@ -238,7 +238,7 @@ THREADS: tuple[Defect, ...] = (
         name="limits_both_hits_refused",
         package="limits",
         broken="5.8.0",
-        what="a limit of one passes none of two hits",
+        what="a limit of one refuses both of two hits",
         instrument=("limits",),
     ),
     Defect(
@@ -254,14 +254,14 @@ THREADS: tuple[Defect, ...] = (
         name="http_client_version",
         package="python-http-client",
         broken="3.3.7",
-        what="a request goes to the version of another thread",
+        what="a request goes to the API version that another thread has set",
         instrument=("python_http_client",),
     ),
     Defect(
         name="http_client_headers",
         package="python-http-client",
         broken="3.3.7",
-        what="a request goes out with the token of another one",
+        what="a request is sent with the token of another request",
         instrument=("python_http_client",),
     ),
     Defect(
@@ -339,7 +339,7 @@ THREADS: tuple[Defect, ...] = (
         package="urllib3",
         broken="1.26.15",
         mended="1.26.16",
-        what="a pool that was just given out is closed",
+        what="a pool that a thread has just got is closed",
         instrument=("urllib3.connectionpool",),
         reported="urllib3/urllib3#1252",
     ),
@@ -348,7 +348,7 @@ THREADS: tuple[Defect, ...] = (
         package="kafka-python",
         broken="2.1.0",
         mended="2.1.1",
-        what="a callback added as the future completes is not called",
+        what="a callback added while the future completes is never called",
         instrument=("kafka.future",),
         reported="dpkp/kafka-python#2291",
     ),
@@ -356,7 +356,7 @@ THREADS: tuple[Defect, ...] = (
         name="passlib_lazy_context",
         package="passlib",
         broken="1.7.4",
-        what="of two first users one finds the context half made",
+        what="two threads use the context first, and one finds it half made",
         instrument=("passlib.context",),
     ),
     Defect(
@@ -371,7 +371,7 @@ THREADS: tuple[Defect, ...] = (
         name="expiringdict_iteration",
         package="expiringdict",
         broken="1.2.2",
-        what="iterating while another thread adds raises",
+        what="an iteration raises if another thread adds",
         instrument=(),
     ),
     Defect(
@@ -431,20 +431,20 @@ CLIENTS: tuple[Defect, ...] = (
         name="elastic_transport_nodes",
         package="elastic-transport",
         broken="9.4.2",
-        what="RuntimeError as another thread marks a node as dead",
+        what="RuntimeError while another thread marks a node as dead",
         instrument=("elastic_transport._node_pool",),
     ),
     Defect(
         name="paho_two_wait_for_publish",
         package="paho-mqtt",
         broken="2.2.0",
-        what="of two threads that wait for a message one is never told",
+        what="two threads wait for a message, and one is never notified",
     ),
     Defect(
         name="neo4j_failed_connection",
         package="neo4j",
         broken="6.4.1",
-        what="a connection fails, and the thread that waits for its place is not told",
+        what="a connection fails, and the thread that waits for its place is not notified",
     ),
     Defect(
         name="s3transfer_cancelled",
@@ -480,7 +480,7 @@ CLIENTS: tuple[Defect, ...] = (
         name="more_executors_cancelled_below",
         package="more-executors",
         broken="2.11.4",
-        what="a future never ends if the one below it is cancelled",
+        what="a future never ends if the future that it wraps is cancelled",
     ),
     Defect(
         name="more_executors_two_cancels",
@@ -504,7 +504,7 @@ CLIENTS: tuple[Defect, ...] = (
         name="sqlalchemy_failed_connection",
         package="SQLAlchemy",
         broken="2.1.9",
-        what="a connection fails, and the thread that waits for its place is not told",
+        what="a connection fails, and the thread that waits for its place is not notified",
         instrument=("sqlalchemy.pool.impl",),
     ),
 )
