@@ -24,7 +24,7 @@ class Reset(Call, Generic[ConfigT]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advance(Call):
-    """Set the clock to this many milliseconds and let happen what is due, without waiting."""
+    """Set the clock to this many milliseconds and do all that is due by then, without waiting."""
 
     to_ms: Annotated[Time, About("what the clock shows then, in ms")]
 
@@ -33,7 +33,7 @@ class Advance(Call):
 class Tick(Call):
     """A virtual clock is moved."""
 
-    to_ms: Annotated[Time, About("what it shows then, in ms; never less than before")]
+    to_ms: Annotated[Time, About("what the clock shows then, in ms; never less than before")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Advanced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AvailableMemory(Call):
-    """What could be lent is asked for (standard 3.9)."""
+    """The available memory is asked for (standard 3.9)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +64,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupt(Call):
-    """Interrupt the thread of a call; no effect if that has ended."""
+    """Interrupt the thread of a call; no effect if the call has ended."""
 
     name: Annotated[
-        Name, About("when driven the name of the call, in a history the process that makes it")
+        Name, About("driven: the name of the call; in a history: the process that makes it")
     ]
 
 
@@ -78,17 +78,17 @@ class Close(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched(Call):
-    """How many watches there are, operations times keys, is asked for (standard 2.10)."""
+    """The number of watches, operations times keys, is asked for (standard 2.10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumDelayed(Call):
-    """How many operations wait to expire is asked for (standard 2.10)."""
+    """The number of operations that wait to expire is asked for (standard 2.10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumKeys(Call):
-    """How many keys have operations is asked for (standard 2.6)."""
+    """The number of keys that have operations is asked for (standard 2.6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

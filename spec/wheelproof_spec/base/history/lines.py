@@ -94,17 +94,17 @@ class HistoryHeader(Generic[ConfigT]):
     clock: Annotated[
         Clock,
         About(
-            "what `time_ns` is: nothing, since `tick` says how a virtual clock moves; one "
-            "monotonic clock for all processes; a clock for each process, so that times of "
-            "different processes say nothing about each other; or nothing at all"
+            "the clock of `time_ns`. `virtual`: no clock; the calls of `tick` move a virtual one. "
+            "`monotonic_ns`: one monotonic clock for all processes. `process_ns`: one clock for "
+            "each process, so times of several processes cannot be compared. `none`: no clock"
         ),
     ]
     order: Annotated[
         Literal["index", "process"] | Absent,
         About(
             "`index` (the default): one recorder wrote all lines, an invocation before its call "
-            "and an answer after it, so the index is the order in real time. `process`: lines "
-            "were merged from several recorders; only the order within each process is known"
+            "and an answer after it, so the index is the order in real time. `process`: the lines "
+            "come from several recorders, and only the order within each process is known"
         ),
     ] = ABSENT
     profile: Annotated[
@@ -123,20 +123,20 @@ class HistoryOp(Generic[ValueT]):
     kind: Literal["op"]
     history: Annotated[Name, About("the name of the history")]
     index: Annotated[Count, About("the place of the line in the history: 0, 1, 2, ...")]
-    process: Annotated[Name, About("who asks; one call at a time")]
+    process: Annotated[Name, About("who makes the call; one call at a time")]
     type: Annotated[
         Literal["invoke", "ok", "fail", "info"],
         About(
-            "the call begins; it returned; it was refused and had no effect; nobody knows, and it "
-            "may take effect at any time from its beginning"
+            "`invoke`: the call begins. `ok`: it returned. `fail`: it was refused without effect."
+            " `info`: its outcome is unknown; it may take effect at any time from its beginning"
         ),
     ]
     f: Annotated[Name, About("the call")]
     value: ValueT
     time_ns: Annotated[Count | Absent, About("when, by the clock of the header")] = ABSENT
-    error: Annotated[Name | Absent, About("why it was refused: only, and always, with `fail`")] = (
-        ABSENT
-    )
+    error: Annotated[
+        Name | Absent, About("why the call was refused; `fail` always has it, other types never")
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,15 +149,14 @@ class HistoryEnd:
     quiet: Annotated[
         bool,
         About(
-            "whether the recorder waited until nothing was under way any more; then every call "
-            "has an end"
+            "whether the recorder waited until no call was under way; then every call has an end"
         ),
     ]
     stuck: Annotated[
         bool | Absent,
         About(
-            "true: the calls under way will never return, since whatever they wait for is still "
-            "to be done by one of them"
+            "true: the calls under way will never return, since each of them waits for something "
+            "that only one of them can do"
         ),
     ] = ABSENT
 
@@ -167,8 +166,8 @@ class Origin:
     """Where a vector comes from."""
 
     generator: Annotated[Name, About("what made it")]
-    model: Annotated[Name | Absent, About("the TLA+ model, if one did")] = ABSENT
-    seed: Annotated[Count | Absent, About("the seed, if chance played")] = ABSENT
+    model: Annotated[Name | Absent, About("the TLA+ model, if a model made it")] = ABSENT
+    seed: Annotated[Count | Absent, About("the seed, if the case was drawn")] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,10 +59,8 @@ class CallbackFault(StrEnum):
 class Append(Call):
     """The append of a record (standard 4.1); a driven case runs it on a thread of its own."""
 
-    record: Annotated[Name, About("the record, whose name nothing else has")]
-    partition: Annotated[
-        Partition, About("where it goes: when driven a number, in a history a name")
-    ]
+    record: Annotated[Name, About("the record; no other record has its name")]
+    partition: Annotated[Partition, About("its partition: driven, a number; in a history, a name")]
     size: Annotated[Count, About("its size in bytes; when driven that of its value")]
     max_time_to_block_ms: Annotated[Count, About("the longest wait for memory in ms")]
     fault: Annotated[AppendFault | None, DRIVEN, About("what fails in this call")] = None
@@ -120,7 +118,7 @@ class Ready(Call):
 
     leaders: Annotated[
         Annotated[Mapping[Count, Count], DRIVEN] | Annotated[Mapping[Name, Count], RECORDED],
-        About("the node of each partition; one that is not named has no leader"),
+        About("the node of each partition; a partition not named has no leader"),
     ]
 
     def led(self) -> dict[Partition, int]:
@@ -150,7 +148,7 @@ class Drain(Call):
     gets its turn.
     """
 
-    node: Annotated[Count, NEEDED_WHEN_DRIVEN, About("the node that they are for")] = 0
+    node: Annotated[Count, NEEDED_WHEN_DRIVEN, About("the node that the batches are for")] = 0
     partitions: Annotated[
         Annotated[tuple[Count, ...], DRIVEN] | Annotated[tuple[Name, ...], RECORDED],
         NEEDED_WHEN_DRIVEN,
@@ -177,9 +175,7 @@ class DrainedBatch:
             "or a new one"
         ),
     ]
-    partition: Annotated[
-        Partition, About("where it goes: when driven a number, in a history a name")
-    ]
+    partition: Annotated[Partition, About("its partition: driven, a number; in a history, a name")]
     records: Annotated[tuple[Name, ...], About("its records in their order")]
 
 
@@ -268,4 +264,4 @@ class FlushInProgress(Call):
 class YesOrNo:
     """The answer to a yes-or-no question."""
 
-    yes: Annotated[bool, About("whether it is so")]
+    yes: Annotated[bool, About("whether the answer is yes")]

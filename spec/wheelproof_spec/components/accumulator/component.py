@@ -85,28 +85,28 @@ class AccumulatorConfig(Config):
     ] = 0
     delivery_timeout_ms: Annotated[
         Count | Absent,
-        About("how old a batch has to be to expire, in ms; absent: that is not judged"),
+        About("how old a batch has to be to expire, in ms; absent: expiry is not judged"),
     ] = ABSENT
     start_ms: Annotated[Time, About("what a virtual clock shows first, in ms")] = 0
     topics: Annotated[
         Annotated[Mapping[Count, Name], DRIVEN] | Annotated[Mapping[Name, Name], RECORDED] | Absent,
-        About("the topic of each partition; that of a partition which is not named is `topic`"),
+        About("the topic of each partition; `topic` for a partition that is not named"),
     ] = ABSENT
     callbacks: Annotated[
         Literal["in_order"] | Absent,
         RECORDED,
         About(
-            "`in_order`: callbacks of a partition run in the order of its appends, and whoever "
-            "recorded answered its batches in the order in which they were drained"
+            "`in_order`: callbacks of a partition run in the order of its appends, and the recorded"
+            " program answered its batches in the order in which they were drained"
         ),
     ] = ABSENT
     gives_back: Annotated[
         Literal["at_once", "later"] | Absent,
         RECORDED,
         About(
-            "`at_once`: with no call of the sender under way, whatever has ended and is not being "
-            "sent is complete and has given its memory back. `later` (the default): a full pool "
-            "and a batch that stays incomplete are not judged"
+            "`at_once`: while no call of the sender is under way, each batch that has ended and is "
+            "not being sent is complete, and its memory is back. `later` (the default): a full pool"
+            " and a batch that stays incomplete are not judged"
         ),
     ] = ABSENT
 
@@ -144,7 +144,7 @@ class AccumulatorObservation:
     ] = ()
     appended: Annotated[
         tuple[AppendedRecord, ...],
-        About("the appends that were accepted since the last answer, as their records follow"),
+        About("the appends accepted since the last answer, in the order of their records"),
     ] = ()
     refused: Annotated[Mapping[Name, AppendRefusal], About("the appends that ended otherwise")] = (
         field(default_factory=dict[str, AppendRefusal])
@@ -160,11 +160,11 @@ class AccumulatorObservation:
     ] = None
     next_ready_check_delay_ms: Annotated[
         Count | None,
-        About("in how many ms to look again at what is not ready; never: 2^62 - 1 or more"),
+        About("in how many ms to look again at nodes that are not ready; never: 2^62 - 1 or more"),
     ] = None
     next_expiry_ms: Annotated[
         Count | None,
-        About("when the next batch expires that has not ended, in ms; never: 2^62 - 1 or more"),
+        About("when the next incomplete batch expires, in ms; never: 2^62 - 1 or more"),
     ] = None
     children: Annotated[int, About("how many batches a split has made")] = 0
     available_memory: Annotated[int | None, About("what the pool could lend, in bytes")] = None

@@ -60,7 +60,9 @@ class PoolConfig(Config):
     component: ClassVar[str] = "buffer_pool"
 
     total_memory: Annotated[Count, About("its memory in bytes")]
-    poolable_size: Annotated[Positive, About("the size of the buffers that are kept, in bytes")]
+    poolable_size: Annotated[
+        Positive, About("the size of the buffers that the pool keeps, in bytes")
+    ]
     start_ms: Annotated[Time, DRIVEN, About("what its clock shows first, in ms")] = 0
 
 
@@ -91,7 +93,7 @@ class Deallocate(Call):
     """A buffer is given back (standard 3.7)."""
 
     buffer: Annotated[
-        Name, About("the buffer; whoever got it last means that loan, and no older one")
+        Name, About("the buffer; a thread returns its last loan with this name, no older one")
     ]
     size: Annotated[Count | Absent, RECORDED, About("the size that is given back, in bytes")] = (
         ABSENT
@@ -100,7 +102,7 @@ class Deallocate(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued(Call):
-    """How many threads wait is asked for (standard 3.9)."""
+    """The number of waiting threads is asked for (standard 3.9)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

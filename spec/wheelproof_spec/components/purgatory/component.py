@@ -65,19 +65,19 @@ class PurgatoryConfig(Config):
     wheel_size: Annotated[Positive, DRIVEN, About("buckets a wheel of its timer")] = 20
     start_ms: Annotated[Time, About("what a virtual clock shows first, in ms; 0 if absent")] = 0
     purge_interval: Annotated[
-        Count, About("operations that are done and may stay watched (standard 2.10)")
+        Count, About("how many done operations may stay watched (standard 2.10)")
     ] = 1_000
     lateness_ms: Annotated[
         Count | Absent,
         RECORDED,
-        About("how late an operation may expire by a real clock; absent: that is not judged"),
+        About("how late an operation may expire by a real clock; absent: lateness is not judged"),
     ] = ABSENT
     predicates: Annotated[
         Literal["recorded"] | Absent,
         RECORDED,
         About(
-            "`recorded`: a predicate becomes true by `satisfy` alone, whose `invoke` is written "
-            "before it can be true. Only then completions without a reason are judged"
+            "`recorded`: only `satisfy` makes a predicate true, and its `invoke` is written before "
+            "the predicate can be true. Absent: completions without a reason are not judged"
         ),
     ] = ABSENT
     attempts: Annotated[
@@ -101,17 +101,17 @@ class PurgatoryConfig(Config):
         Literal["end_with_operation", "may_stay"] | Absent,
         RECORDED,
         About(
-            "`end_with_operation`: the time-out of what is done leaves the timer, unless an "
-            "`advance_clock` is under way, and each is recorded. `may_stay` is the default"
+            "`end_with_operation`: the time-out of a finished operation leaves the timer, unless "
+            "an `advance_clock` is under way; each of these is recorded. `may_stay`: the default"
         ),
     ] = ABSENT
     cancels: Annotated[
         Literal["operation", "timeout"] | Absent,
         RECORDED,
         About(
-            "what becomes of what `cancel_for_key` returns: it is never completed (`operation`), "
-            "or only its time-out is cancelled, and it waits on (`timeout`). Absent: it may be "
-            "either (standard 2.9)"
+            "what happens to an operation that `cancel_for_key` returns. `operation`: it is never "
+            "completed. `timeout`: only its time-out is cancelled, and it waits on. Absent: either "
+            "(standard 2.9)"
         ),
     ] = ABSENT
 
@@ -201,7 +201,7 @@ class AskGauges(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitSubmitted(Call):
-    """When it returns, all expiries have run that the timer had submitted when it began."""
+    """The call returns once every expiry has run that the timer submitted before the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,8 +223,8 @@ class Checked:
     count: Annotated[
         Count | None,
         About(
-            "how many; null if it had tried all of them and then raised the error of one, so that "
-            "nobody was told"
+            "how many; null if the call tried all of them and then raised the error of one, so "
+            "that it returned no count"
         ),
     ]
 

@@ -77,19 +77,19 @@ class ReplicationConfig(Config):
 
     component: ClassVar[str] = "replication"
 
-    broker_id: Annotated[Count, About("its id; other ids are replicas elsewhere")] = 1
+    broker_id: Annotated[Count, About("its id; other ids are replicas on other brokers")] = 1
     segment_bytes: Annotated[Positive, About("the most bytes of a segment of a log")] = 100
     min_in_sync_replicas: Annotated[
         Positive, About("how many replicas have to be in sync for acks = all")
     ] = 1
     replica_lag_time_max_ms: Annotated[
-        Positive, About("how long a replica may be behind and in sync, in ms; 50 if absent")
+        Positive, About("how long a replica may lag and stay in sync, in ms; 50 if absent")
     ] = 50
     start_ms: Annotated[Time, DRIVEN, About("what its clock shows first, in ms")] = 0
     lateness_ms: Annotated[
         Count | Absent,
         RECORDED,
-        About("how late a request may be answered by a real clock; absent: that is not judged"),
+        About("how late a request may be answered by a real clock; absent: not judged"),
     ] = ABSENT
 
 
@@ -160,7 +160,7 @@ class AppendRecords(Call):
     request: _Request
     required_acks: Annotated[int, About("-1: all in-sync replicas; 0 or 1: the leader alone")]
     timeout_ms: Annotated[Count, About("the longest wait for the replicas in ms")]
-    entries: Annotated[tuple[PartitionRecords, ...], About("what is appended where")]
+    entries: Annotated[tuple[PartitionRecords, ...], About("the records to append, by partition")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,9 +188,11 @@ class FetchMessages(Call):
     request: _Request
     replica_id: Annotated[Count | None, About("the follower that fetches; none: a consumer")] = None
     max_wait_ms: Annotated[Count, About("the longest wait in ms")]
-    min_bytes: Annotated[Count, About("how much is worth an answer, in bytes")]
+    min_bytes: Annotated[Count, About("the broker answers once it has this many bytes")]
     max_bytes: Annotated[Count, About("the most bytes of the whole answer")]
-    partitions: Annotated[tuple[FetchPartition, ...], About("where it reads, in this order")]
+    partitions: Annotated[
+        tuple[FetchPartition, ...], About("the places that it reads, in this order")
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,8 +39,8 @@ class TimerConfig(Config):
         Literal["inline", "later"] | Absent,
         RECORDED,
         About(
-            "`inline`: what an advance or an add submits has begun to run when it returns. "
-            "`later` (the default): an executor runs it when it can"
+            "`inline`: a task that an advance or an add submits has begun to run when that call "
+            "returns. `later` (the default): an executor runs the task when it can"
         ),
     ] = ABSENT
     run_order: Annotated[
@@ -48,16 +48,16 @@ class TimerConfig(Config):
         RECORDED,
         About(
             "`promised`: tasks begin to run in the order of their due times, on however many "
-            "threads. `open`: that is not judged. Absent: it is judged if one thread runs all "
-            "tasks of a history that has its end"
+            "threads. `open`: the order is not judged. Absent: the order is judged if the history "
+            "has its end and one thread runs all of its tasks"
         ),
     ] = ABSENT
     lateness_ms: Annotated[
         Count | Absent,
         RECORDED,
         About(
-            "how late a task may begin to run by a real clock; while its thread runs tasks in "
-            "front of it whose ends are recorded, that does not count. Absent: lateness is not "
+            "how late a task may begin to run by a real clock. The time in which its thread runs "
+            "earlier tasks does not count, if their ends are recorded. Absent: lateness is not "
             "judged"
         ),
     ] = ABSENT
@@ -65,8 +65,8 @@ class TimerConfig(Config):
         Literal["reference", "kafka"] | Absent,
         RECORDED,
         About(
-            "for traces: whether buckets are polled under the write lock (`reference`, the "
-            "default) or the first one before it (standard 1.5)"
+            "for traces. `reference` (the default): all buckets are polled under the write lock. "
+            "`kafka`: the first bucket is polled before the lock is taken (standard 1.5)"
         ),
     ] = ABSENT
 
