@@ -102,14 +102,12 @@ def _is_of(label: str, page: str) -> bool:
     return label.lower() in [part.lower() for part in parts]
 
 
-# axe takes minutes for all pages: the seed says at which quarter it looks in each scheme.
-_EVERY = 4
-_FIRST = seeds.seed(0) % _EVERY
+_LOOKS = [("default", 390), ("slate", 1280)]
 
 
 @pytest.mark.long
 @pytest.mark.campaign
-@pytest.mark.parametrize(("scheme", "width"), [("default", 390), ("slate", 1280)])
+@pytest.mark.parametrize(("scheme", "width"), _LOOKS)
 def test_the_site_shuts_nobody_out(scheme: str, width: int, site: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(site, tmp_path / "site")
     # Each page would build this index again, which takes longer than all that axe does.
@@ -117,8 +115,8 @@ def test_the_site_shuts_nobody_out(scheme: str, width: int, site: Path, tmp_path
     index.write_text(json.dumps({**json.loads(index.read_text("utf-8")), "docs": []}))
     names = [one.relative_to(folder).with_suffix("").as_posix() for one in folder.rglob("*.html")]
     assert len(names) > 75
-    first = (_FIRST + 2 * (scheme == "slate")) % _EVERY
-    chosen = sorted(names)[first::_EVERY]
+    # axe takes minutes for all pages: it looks at a quarter, light or dark.
+    chosen = seeds.share(sorted(names)[_LOOKS.index((scheme, width)) :: 2], 2)
     pages = {name: (folder / f"{name}.html").read_text(encoding="utf-8") for name in chosen}
     # The theme asks the browser for its scheme only after axe has begun to look.
     shown = {
@@ -174,7 +172,7 @@ def test_verdicts_are_chosen_and_opened(width: int, site: Path, tmp_path: Path) 
     seen = dump_dom((folder / "probe.html").as_uri(), tmp_path / "profile", *options)
     told = json.loads(html.unescape(seen.partition("<pre>")[2].partition("</pre>")[0]))
     assert told["cut"] == 0
-    assert told["height"] < 15_000
+    assert told["height"] < 16_000
     assert told["all"] > len(told["java"]) > len(told["pools"]) > len(told["failed"]) > 0
     assert all("Java" in row for row in told["java"])
     assert all("Java" in row and "buffer_pool" in row for row in told["pools"])

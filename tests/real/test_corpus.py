@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from support import seeds
 from support.checkout import ROOT
 from wheelproof_lab.corpus.defects import DEFECTS, Defect
 from wheelproof_lab.corpus.page import PAGE, judged
@@ -35,10 +36,13 @@ def test_a_program_is_short() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("file", "defect", "row"),
-    [(*each, row) for each, row in zip(_EACH, _ROWS, strict=True)],
-    ids=[defect.name for _, defect in _EACH],
+    [
+        pytest.param(*each, row, id=each[1].name)
+        for each, row in seeds.share([*zip(_EACH, _ROWS, strict=True)], 3)
+    ],
 )
 def test_the_broken_release_fails_and_the_mended_one_passes(
     file: str, defect: Defect, row: list[str]

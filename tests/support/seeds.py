@@ -6,8 +6,12 @@ commit always has the same result.
 """
 
 import os
+from collections.abc import Sequence
+from typing import TypeVar
 
 VARIABLE = "WHEELPROOF_SEED"
+
+T = TypeVar("T")
 
 
 def hunting() -> bool:
@@ -23,3 +27,8 @@ def seed(fixed: int) -> int:
 def runs(few: int, *, hunted: int) -> int:
     """Return how many runs a campaign makes: `few` in the tests, `hunted` in a hunt."""
     return hunted if hunting() else few
+
+
+def share(items: Sequence[T], every: int) -> Sequence[T]:
+    """Return one of so many items: always the same in the tests, those of its seed in a hunt."""
+    return items[seed(0) % every :: every]

@@ -37,7 +37,7 @@ _SMALL = [one for one in _MODELS if one.tier is Tier.SMALL and one.kind is not K
 _LARGE = [one for one in _SMALL if one.kind is Kind.MODEL and (one.distinct or 0) >= 9_000]
 _DRAWN = [
     one
-    for models, few in ((_MUTANTS, 60), (_LARGE, 10))
+    for models, few in ((_MUTANTS, 20), (_LARGE, 4))
     for one in random.Random(seeds.seed(3)).sample(models, few)
 ]
 

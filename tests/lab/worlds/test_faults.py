@@ -59,8 +59,9 @@ _LARGE = {
     "fault/rejoin-and-produce",
 }
 """Programs of more classes than that, looked at a while; a hunt looks longer."""
-_LARGE_RUNS = seeds.runs(1_000, hunted=100_000)
-_PROGRAMS = [program for each in FAULTS.values() for program in each]
+_LARGE_RUNS = seeds.runs(1_000, hunted=10_000)
+# All of them take minutes of two processors.
+_PROGRAMS = seeds.share([program for each in FAULTS.values() for program in each], 2)
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +73,7 @@ def quiet() -> Iterator[None]:
 
 
 @pytest.mark.long
+@pytest.mark.campaign
 @pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.name)
 def test_every_single_fault_is_survived_in_every_interleaving(program: Program) -> None:
     is_large = program.name in _LARGE

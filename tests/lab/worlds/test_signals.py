@@ -43,7 +43,7 @@ _LARGE = {
     "signal/timer-advance-above",
 }
 """Programs of more classes than the bound, looked at a while; a hunt looks longer."""
-_LARGE_RUNS = seeds.runs(600, hunted=100_000)
+_LARGE_RUNS = seeds.runs(300, hunted=10_000)
 _MANY_RUNS = 3_000
 
 
