@@ -50,6 +50,8 @@ ADAPTERS = Path(__file__).resolve().parent / "adapters"
 
 _LIMITS_SECONDS = {"long": 1800, "slow": 1200}
 """The time limit of a test by its marker; pyproject.toml has the limit of all other tests."""
+_LONGEST = ("test_tla_suite.py", "test_signals.py", "test_faults.py")
+"""Files that take minutes and would run last by their names."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -63,7 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(_LIMITS_SECONDS[marked[0]]))
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     slow |= {item.path for item in items if item.get_closest_marker("long")}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path.name not in _LONGEST, item.path not in slow))
 
 
 def pytest_collection_finish() -> None:
