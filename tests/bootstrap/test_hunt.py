@@ -1,6 +1,7 @@
 """The hunt: seeds before campaigns, a command for each failure, and an end in time."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -115,8 +116,10 @@ def test_bad_minutes_are_refused(minutes: str, capsys: pytest.CaptureFixture[str
 def test_a_seed_of_the_hunt_replaces_the_fixed_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(seeds.VARIABLE, raising=False)
     assert (seeds.seed(7), seeds.runs(2, hunted=9), seeds.hunting()) == (7, 2, False)
+    assert seeds.share(range(8), 3) == range(0, 8, 3)
     monkeypatch.setenv(seeds.VARIABLE, "8")
     assert (seeds.seed(7), seeds.runs(2, hunted=9), seeds.hunting()) == (8, 9, True)
+    assert seeds.share(range(8), 3) == range(2, 8, 3)
 
 
 def test_every_campaign_of_the_tests_reads_its_seed() -> None:
@@ -127,6 +130,6 @@ def test_every_campaign_of_the_tests_reads_its_seed() -> None:
         for path in sorted((ROOT / folder).rglob("test_*.py"))
         if "@pytest.mark.campaign" in (text := path.read_text(encoding="utf-8"))
         and path.name != Path(__file__).name
-        and "seeds.seed(" not in text
+        and not re.search(r"seeds\.(seed|share)\(", text)
     ]
     assert marked == []
