@@ -179,7 +179,8 @@ def test_a_timer_that_does_not_count_need_not_tell_its_size() -> None:
 
 @pytest.mark.parametrize("operation", ["sizes", "Size", ""])
 def test_an_unknown_operation_is_refused(operation: str) -> None:
-    with pytest.raises(MalformedError, match=f"asks for the unknown operation '{operation}'"):
+    known = r"\(known: add, advance, cancel, reset, size\)"
+    with pytest.raises(MalformedError, match=f"the unknown operation '{operation}' {known}"):
         _read_call(json.dumps({"id": 1, "op": operation}).encode())
 
 

@@ -48,7 +48,8 @@ class DrivenWire(Generic[CallT, SeenT]):
             config = cast(Config, build(self._config, content["config"], "config"))
             return cast(CallT, Reset(config=config))
         if operation not in self._calls:
-            raise MalformedError(f"asks for the unknown operation {operation!r}")
+            known = ", ".join(sorted({"reset", *self._calls}))
+            raise MalformedError(f"asks for the unknown operation {operation!r} (known: {known})")
         shape = self._calls[operation]
         require_fields(content, ("args",) if shape.fields else ())
         return cast(CallT, build(shape, content.get("args", _NO_ARGUMENTS), "args"))
